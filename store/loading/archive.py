@@ -1,0 +1,72 @@
+"""Office files are ZIP archives of XML: what is checked before a parser may touch one."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+from store.errors import LoadError
+
+EXPANDED_LIMIT = 200 * 1024 * 1024
+"""Bytes that all parts together may have once unpacked."""
+_RATIO_LIMIT = 200
+"""Unpacked size per packed byte; XML of real documents stays below 60, and repetition made to explode reaches 1,000."""
+_RATIO_FROM = 10 * 1024 * 1024
+"""Unpacked bytes from which the ratio counts: small files of empty rows pack well and harm nobody."""
+_PARTS_LIMIT = 20_000
+_PROLOGUE = 64 * 1024
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+
+
+def open_archive(data: bytes, needed: str) -> zipfile.ZipFile:
+    """Open an Office file after checking that unpacking it is harmless.
+
+    Args:
+        data: the whole file.
+        needed: name of a part without which it is not of the expected kind.
+
+    Raises:
+        LoadError: encrypted, old format, damaged, of another kind, unpacking to too much, or with entity tricks.
+    """
+    if data.startswith(_OLD_OFFICE):
+        raise LoadError(
+            "The file is protected by a password or in the format of Office 97-2003.",
+            "Save it without a password in the present format.",
+        )
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise LoadError(f"The file is damaged or cut short ({error}).", "Open and save it again.") from error
+    _check_sizes(archive, len(data))
+    if needed not in archive.namelist():
+        raise LoadError(f"The file has no part {needed!r}, so it is of another kind.", "Check its ending.")
+    _refuse_document_types(archive)
+    return archive
+
+
+def _check_sizes(archive: zipfile.ZipFile, packed: int) -> None:
+    parts = archive.infolist()
+    expanded = sum(part.file_size for part in parts)
+    if any(part.flag_bits & 1 for part in parts):
+        raise LoadError("The file is protected by a password.", "Save it without a password.")
+    if len(parts) > _PARTS_LIMIT:
+        raise LoadError(f"The file has {len(parts)} parts; the limit is {_PARTS_LIMIT}.", "Split it.")
+    if expanded > EXPANDED_LIMIT or (expanded > _RATIO_FROM and expanded > _RATIO_LIMIT * packed):
+        raise LoadError(
+            f"The file unpacks from {packed / 1e6:.1f} MB to {expanded / 1e6:.1f} MB, more than is safe.",
+            "Split it, or remove empty rows and pictures.",
+        )
+
+
+def _refuse_document_types(archive: zipfile.ZipFile) -> None:
+    """Office writes no document type; one is there to declare entities that expand without bound."""
+    for part in archive.infolist():
+        if not part.filename.lower().endswith((".xml", ".rels")):
+            continue
+        try:
+            with archive.open(part) as stream:
+                head = stream.read(_PROLOGUE).replace(b"\0", b"")
+        except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
+            raise LoadError(f"The part {part.filename!r} is damaged.", "Open and save the file again.") from error
+        if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
+            raise LoadError(f"The part {part.filename!r} declares XML entities, which Office never does.")

@@ -1,0 +1,111 @@
+"""What a reader sees of a line of Markdown: comments and HTML tags out, code spans untouched. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_TAGS = (
+    "a|abbr|b|big|blockquote|br|center|cite|code|del|details|dfn|div|em|figcaption|figure|font|hr|i|img|ins|kbd|li|mark"
+    "|ol|p|picture|q|s|samp|small|source|span|strike|strong|sub|summary|sup|tt|u|ul|var|video|wbr"
+)
+_PIECES = re.compile(
+    r"(?P<fence>^[ \t>]*(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=mark)[`~]*[ \t]*$|\Z))"
+    r"|(?P<ticks>(?<!`)`+(?!`))"
+    r"|(?P<comment><!--.*?(?:-->|\Z))"
+    rf"|(?P<tag></?(?:{_TAGS})(?=[\s/>])(?P<attributes>[^<>]*)>)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_HIDDEN_TAG = re.compile(r"<(?P<name>span|div|p|small|font|b|i|em|strong)\b(?P<attributes>[^<>]*)>", re.IGNORECASE)
+_LINK = re.compile(
+    r"!?\[((?:[^\[\]\\]|\\.)*)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)|\[[^\[\]]*\])"
+)
+_EMPHASIS = re.compile(r"(?<![\w\\])(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_SPAN_OR_PROSE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)|(?:(?!`+.+?`).)+", re.DOTALL)
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_HEADING_ID = re.compile(r"\s*\{#[\w:.-]+\}\s*$")
+_LONGEST_HEADING = 2_000
+"""Characters up to which marks are looked for; nobody writes longer headings, but generated files hold them."""
+
+
+def visible_markdown(text: str) -> tuple[str, int]:
+    """Markdown without HTML comments, tags and hidden elements.
+
+    Tags that are not HTML (``<your-name>``) are placeholders that the author wants read, and stay.
+
+    Returns:
+        The text, and how many characters of comments and hidden elements went.
+    """
+    if "<" not in text:
+        return text, 0
+    kept: list[str] = []
+    hidden, place = 0, 0
+    while match := _PIECES.search(text, place):
+        kept.append(text[place : match.start()])
+        place = match.end()
+        if match["ticks"]:
+            place = _end_of_code(text, match)
+            kept.append(text[match.start() : place])
+        elif match["fence"]:
+            kept.append(match["fence"])
+        elif match["comment"]:
+            hidden += len(match["comment"])
+        else:
+            after = _end_of_hidden(text, match)
+            hidden += after - place
+            kept.append("\n" if match["tag"].lower().startswith("<br") and "|" not in text else "")
+            place = after
+    return "".join([*kept, text[place:]]), hidden
+
+
+def _end_of_code(text: str, opening: re.Match[str]) -> int:
+    """Where a code span ends: at as many backticks as opened it, else right after them."""
+    ticks = opening["ticks"]
+    closing = re.compile(rf"(?<!`){ticks}(?!`)").search(text, opening.end())
+    return closing.end() if closing else opening.end()
+
+
+def _end_of_hidden(text: str, tag: re.Match[str]) -> int:
+    """Where the element that ``tag`` opens ends when it is hidden, else right after the tag."""
+    opening = _HIDDEN_TAG.fullmatch(tag["tag"])
+    if not opening or not hides(opening["attributes"]):
+        return tag.end()
+    closing = re.compile(rf"</{opening['name']}\s*>", re.IGNORECASE).search(text, tag.end())
+    return closing.end() if closing else len(text)
+
+
+def hides(attributes: str) -> bool:
+    """Whether raw attributes of an HTML tag hide its element."""
+    style = re.search(r"style\s*=\s*(\"[^\"]*\"|'[^']*'|\S+)", attributes, re.IGNORECASE)
+    if style and hiding_style(style[1].strip("\"'")):
+        return True
+    plain = re.sub(r"=\s*(\"[^\"]*\"|'[^']*')", "= ", attributes)
+    return bool(re.search(r"(?<![\w-])hidden(?![\w-])", plain, re.IGNORECASE)) or bool(
+        re.search(r"aria-hidden\s*=\s*[\"']?true", attributes, re.IGNORECASE)
+    )
+
+
+def hiding_style(style: str) -> bool:
+    """Whether an inline style makes its element invisible."""
+    compact = re.sub(r"/\*.*?\*/|\s", "", style, flags=re.DOTALL).lower()
+    rules = dict(rule.split(":", 1) for rule in compact.split(";") if ":" in rule)
+    values = {name: value.removesuffix("!important") for name, value in rules.items()}
+    return (
+        values.get("display") == "none"
+        or values.get("visibility") in {"hidden", "collapse"}
+        or bool(re.fullmatch(r"0(\.0*)?%?", values.get("opacity", "")))
+        or bool(re.fullmatch(r"0(\.0*)?([a-z]+|%)?", values.get("font-size", "")))
+    )
+
+
+def plain_words(text: str) -> str:
+    """The words of a heading: links give their text, emphasis, code marks, ids and escapes go."""
+    if len(text) > _LONGEST_HEADING:
+        return text.strip()
+    words = _LINK.sub(r"\1", _HEADING_ID.sub("", text))
+    return _SPAN_OR_PROSE.sub(_shown_part, words).strip()
+
+
+def _shown_part(match: re.Match[str]) -> str:
+    if match["code"] is not None:
+        return match["code"]
+    return _ESCAPE.sub(r"\1", _EMPHASIS.sub(r"\2", match[0]))
