@@ -23,6 +23,9 @@ _SCRIPTS = (
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPT_SHARE = 0.3
 """A script decides from this share of the letters on: one foreign name in a sentence does not."""
+_KANA_SHARE = 0.1
+"""Japanese mixes kana with ideographs, so that a few kana already tell it from Chinese."""
+_MIN_FUNCTION_WORDS = 2
 
 
 def detect_language(text: str, default: str = "en") -> str:
@@ -36,12 +39,12 @@ def detect_language(text: str, default: str = "en") -> str:
         return default
     for code, pattern in _SCRIPTS:
         share = len(pattern.findall(text)) / letters
-        if share >= _SCRIPT_SHARE or (code == "ja" and share >= 0.1):
+        if share >= _SCRIPT_SHARE or (code == "ja" and share >= _KANA_SHARE):
             return code
     words = [word.casefold() for word in _WORD.findall(text)]
     counts = {code: sum(word in known for word in words) for code, known in _function_words().items()}
     best = max(counts, key=lambda code: (counts[code], code == default))
-    return best if counts[best] >= 2 and counts[best] > counts.get(default, 0) else default
+    return best if counts[best] >= _MIN_FUNCTION_WORDS and counts[best] > counts.get(default, 0) else default
 
 
 @cache

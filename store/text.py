@@ -20,7 +20,10 @@ import Stemmer
 TOKENISER_VERSION = "1"
 """Part of the lexical index's identity: raise it when the same text would give other terms."""
 
-_INVISIBLE = re.compile("[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
+)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
@@ -33,7 +36,7 @@ _RUNS = re.compile(
 )
 _PARTS = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_NUMBER = re.compile(r"[vV]?(\d+(?:[.,:/-]\d+)*)")
 _MAX_TERM = 80
 """Longer runs (base64, hashes glued together) are cut: nobody searches for their tail."""
 
@@ -82,7 +85,7 @@ def terms(text: str) -> list[Term]:
     """The index terms of a text in order, repeated as often as they occur.
 
     A compound such as ``node_exporter`` or ``NodeDiskFull`` gives itself and its parts; numbers and versions
-    stay whole (``4.1.1``); stop words are kept (see :func:`informative`).
+    stay whole (``v4.1.1`` is ``4.1.1``); stop words are kept (see :func:`informative`).
     """
     found: list[Term] = []
     for match in _RUNS.finditer(unicodedata.normalize("NFKC", clean(text))):
@@ -124,8 +127,8 @@ def _word_list(name: str) -> list[str]:
 
 @lru_cache(maxsize=65536)
 def _word_terms(run: str) -> tuple[Term, ...]:
-    if _NUMBER.fullmatch(run):
-        return (Term(run, run),)
+    if number := _NUMBER.fullmatch(run):
+        return (Term(number.group(1), run),)
     whole = run.replace("’", "'")
     if whole.casefold().endswith("'s"):
         whole = whole[:-2]
@@ -159,7 +162,7 @@ def _stemmer(language: str) -> Callable[[str], str]:
 
 
 def _pairs(run: str) -> list[str]:
-    return [run] if len(run) < 3 else [run[place : place + 2] for place in range(len(run) - 1)]
+    return [run[place : place + 2] for place in range(max(1, len(run) - 1))]
 
 
 def _segment(run: str) -> list[str]:
