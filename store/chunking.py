@@ -161,7 +161,8 @@ def _section_drafts(
             sizes[-1] -= measure.tokens(lead[0])
         groups.append([*lead, piece])
         sizes.append(own + sum(map(measure.tokens, lead)))
-    if len(groups) > 1 and sizes[-1] < space.budget // _TAIL_SHARE and sizes[-2] + sizes[-1] <= space.room:
+    short_rest = len(groups) > 1 and sizes[-1] < space.budget // _TAIL_SHARE and sizes[-2] + sizes[-1] <= space.room
+    if short_rest and _characters([*groups[-2], *groups[-1]]) <= measure.longest:
         groups[-2:] = [[*groups[-2], *groups[-1]]]
         sizes[-2:] = [sizes[-2] + sizes[-1]]
     for group, size in zip(groups, sizes, strict=True):
@@ -217,8 +218,10 @@ def _joinable(group: Sequence[_Draft], measure: Measure, target: int) -> bool:
     shared = len(_common(group))
     if any(len(draft.headings) > shared + 1 for draft in group):
         return False
-    joined = sum(draft.tokens for draft in group)
-    return joined <= target and _joined(group, measure).tokens <= target
+    if sum(draft.tokens for draft in group) > target:
+        return False
+    joined = _joined(group, measure)
+    return joined.tokens <= target and _characters(joined.pieces) <= measure.longest
 
 
 def _common(group: Sequence[_Draft]) -> tuple[str, ...]:
