@@ -1,0 +1,229 @@
+"""The engines that run an embedding model on this machine: ONNX Runtime, and sentence-transformers itself.
+
+Nothing here imports torch or sentence-transformers: a loaded model is handed in.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from store.embedding import ModelIdentity, Progress, Vectors, split_in_windows, unit_length
+from store.errors import UsageError
+from store.text import clean, is_blank
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+logger = logging.getLogger(__name__)
+
+_Side = Literal["query", "document"]
+_PROGRESS_STEP = 32
+_SHOWN = 60
+
+
+def reserved_tokens(tokenizer: Tokenizer, prefix: str) -> int:
+    """Tokens that a prefix takes from what a model reads.
+
+    One more than it has by itself: prefix and text may fall into other tokens together than apart.
+    """
+    return len(tokenizer.encode(prefix, add_special_tokens=False).ids) + 1 if prefix else 0
+
+
+class _LocalEmbedder:
+    """What both engines share: checking, counting, prefixes, windows. Subclasses turn token ids into vectors."""
+
+    def __init__(self, identity: ModelIdentity, tokenizer: Tokenizer) -> None:
+        # Truncation and padding are the only settings that encoding would change in a shared tokenizer; with both
+        # off it is read-only, which is what makes it safe for many threads.
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+        self._special = tokenizer.num_special_tokens_to_add(is_pair=False)
+        self._identity = identity
+        self._read_at_once = identity.max_tokens + self._special + self._reserved(identity.document_prefix)
+        self._query_tokens = max(1, self._read_at_once - self._special - self._reserved(identity.query_prefix))
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Which model makes the vectors."""
+        return self._identity
+
+    def count_tokens(self, text: str) -> int:
+        """Length in the model's tokens, special tokens and prefixes not counted."""
+        return len(self._tokenizer.encode(clean(text), add_special_tokens=False).ids)
+
+    def count_tokens_many(self, texts: list[str]) -> list[int]:
+        """:meth:`count_tokens` of many texts, faster."""
+        encoded = self._tokenizer.encode_batch_fast([clean(text) for text in texts], add_special_tokens=False)
+        return [len(encoding.ids) for encoding in encoded]
+
+    def embed_queries(self, texts: list[str]) -> Vectors:
+        """See :meth:`Embedder.embed_queries`."""
+        windows = [self._query_windows(text) for text in self._readable(texts)]
+        rows = self._unit_vectors(list(itertools.chain.from_iterable(windows)), "query", None)
+        if len(rows) == len(texts):
+            return rows
+        ends = list(itertools.accumulate(len(pieces) for pieces in windows))
+        return unit_length(
+            np.array(
+                [
+                    np.average(rows[end - len(pieces) : end], axis=0, weights=self.count_tokens_many(pieces))
+                    for pieces, end in zip(windows, ends, strict=True)
+                ]
+            )
+        )
+
+    def embed_documents(self, texts: list[str], *, progress: Progress | None = None) -> Vectors:
+        """See :meth:`Embedder.embed_documents`."""
+        return self._unit_vectors(self._readable(texts), "document", progress)
+
+    def _unit_vectors(self, texts: list[str], side: _Side, progress: Progress | None) -> Vectors:
+        if not texts:
+            return np.empty((0, self._identity.dimension), dtype=np.float32)
+        prefix = self._prefix(side)
+        ids = [encoding.ids for encoding in self._tokenizer.encode_batch_fast([prefix + text for text in texts])]
+        for text, row in zip(texts, ids, strict=True):
+            if len(row) > self._read_at_once:
+                raise self._too_long(text)
+        return unit_length(self._run(texts, ids, side, progress))
+
+    def _run(self, texts: list[str], ids: list[list[int]], side: _Side, progress: Progress | None) -> npt.NDArray[Any]:
+        """Vectors of texts, given without (``texts``) and with (``ids``) the prefix of their side."""
+        raise NotImplementedError
+
+    def _prefix(self, side: _Side) -> str:
+        return self._identity.query_prefix if side == "query" else self._identity.document_prefix
+
+    def _query_windows(self, text: str) -> list[str]:
+        windows = split_in_windows(text, self._query_tokens, self.token_offsets)
+        windows = [window for window in windows if self.count_tokens(window)]
+        if len(windows) > 1:
+            logger.warning(
+                "A question of %d tokens is longer than the %d that the model reads; it was read in %d windows.",
+                self.count_tokens(text),
+                self._query_tokens,
+                len(windows),
+            )
+        return windows
+
+    def _reserved(self, prefix: str) -> int:
+        return reserved_tokens(self._tokenizer, prefix)
+
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Start and end of each token of a text, in characters; special tokens not among them."""
+        offsets: list[tuple[int, int]] = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        return offsets
+
+    def _readable(self, texts: Iterable[str]) -> list[str]:
+        cleaned = [clean(text) for text in texts]
+        for place, (text, tokens) in enumerate(zip(cleaned, self.count_tokens_many(cleaned), strict=True)):
+            if is_blank(text) or not tokens:
+                raise UsageError(
+                    f"Text {place + 1} of {len(cleaned)} has nothing that can be read: {text[:_SHOWN]!r}.",
+                    "Give at least one word.",
+                )
+        return cleaned
+
+    def _too_long(self, text: str) -> UsageError:
+        return UsageError(
+            f"A text of {self.count_tokens(text)} tokens is longer than the {self._identity.max_tokens} that "
+            f"{self._identity.name} reads: {text[:_SHOWN]!r}.",
+            "Cut it into smaller chunks (count_tokens tells the length); nothing is cut silently.",
+        )
+
+
+class OnnxEmbedder(_LocalEmbedder):
+    """Runs an exported model with ONNX Runtime.
+
+    Texts run one at a time, without padding, several threads side by side. On two cores without a neighbour that is
+    faster than batches of 32 sorted by length (the activations stay in the processor's cache), and it is what makes
+    an int8 vector reproducible: dynamic quantisation scales by the largest activation of the whole batch.
+
+    Args:
+        identity: what the manifest says.
+        session: ONNX Runtime session with inputs ``input_ids`` and ``attention_mask`` and one output (1, dimension).
+        tokenizer: the model's own.
+        threads: how many documents are computed side by side, at least 1.
+    """
+
+    def __init__(self, identity: ModelIdentity, session: Any, tokenizer: Tokenizer, threads: int) -> None:
+        super().__init__(identity, tokenizer)
+        self._session = session
+        self._threads = max(1, threads)
+
+    def _run(
+        self,
+        texts: list[str],
+        ids: list[list[int]],
+        side: _Side,  # noqa: ARG002 -- the ids have the prefix of their side already
+        progress: Progress | None,
+    ) -> npt.NDArray[Any]:
+        rows = np.empty((len(texts), self._identity.dimension), dtype=np.float32)
+        # Longest first: the threads then finish together.
+        order = sorted(range(len(ids)), key=lambda place: -len(ids[place]))
+        for done, (place, row) in enumerate(zip(order, self._in_order(ids, order), strict=True), start=1):
+            rows[place] = row
+            if progress is not None and (done % _PROGRESS_STEP == 0 or done == len(order)):
+                progress(done)
+        return rows
+
+    def _in_order(self, ids: list[list[int]], order: Sequence[int]) -> Iterable[npt.NDArray[Any]]:
+        if self._threads == 1 or len(order) == 1:
+            yield from (self._vector(ids[place]) for place in order)
+            return
+        with ThreadPoolExecutor(self._threads, thread_name_prefix="embed") as pool:
+            yield from pool.map(lambda place: self._vector(ids[place]), order)
+
+    def _vector(self, ids: list[int]) -> npt.NDArray[Any]:
+        row = np.array([ids], dtype=np.int64)
+        outputs = self._session.run(None, {"input_ids": row, "attention_mask": np.ones_like(row)})
+        vector: npt.NDArray[Any] = outputs[0][0]
+        return vector
+
+
+class SentenceTransformersEmbedder(_LocalEmbedder):
+    """Runs a model with sentence-transformers itself, for models whose export does not agree with it.
+
+    Args:
+        identity: what the manifest says.
+        model: a loaded ``SentenceTransformer``.
+        tokenizer: the model's own.
+    """
+
+    def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Tokenizer) -> None:
+        super().__init__(identity, tokenizer)
+        self._model = model
+        # Its tokenizer switches padding and truncation while encoding: "Already borrowed" from two threads.
+        self._lock = threading.Lock()
+
+    def _run(self, texts: list[str], ids: list[list[int]], side: _Side, progress: Progress | None) -> npt.NDArray[Any]:
+        rows = np.empty((len(texts), self._identity.dimension), dtype=np.float32)
+        order = sorted(range(len(ids)), key=lambda place: -len(ids[place]))
+        for start in range(0, len(order), _PROGRESS_STEP):
+            places = order[start : start + _PROGRESS_STEP]
+            rows[places] = self._encode([texts[place] for place in places], side)
+            if progress is not None:
+                progress(start + len(places))
+        return rows
+
+    def _encode(self, texts: list[str], side: _Side) -> Any:
+        # The side and the prefix are handed over apart: some models pool without the prefix or have two encoders.
+        encode = self._model.encode_query if side == "query" else self._model.encode_document
+        with self._lock:
+            return encode(texts, prompt=self._prefix(side), batch_size=_PROGRESS_STEP, show_progress_bar=False)
+
+
+def usable_threads() -> int:
+    """Processors that this process may use, at least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
