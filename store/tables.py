@@ -1,0 +1,210 @@
+"""The SQL tables. The database is the truth; vectors in Chroma and the lexical index are derived from it.
+
+A change here needs a step in :mod:`store.migrations`; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    UniqueConstraint,
+)
+
+from store.columns import CleanJson, CleanText, UtcDateTime
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("value", Integer, nullable=False),
+)
+
+collections = Table(
+    "collections",
+    metadata,
+    Column("name", CleanText, primary_key=True),
+    Column("visibility", String, nullable=False),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("collection", CleanText, ForeignKey(collections.c.name), nullable=False),
+    Column("source", CleanText, nullable=False),
+    # Sources are paths and URLs of any length, which an index cannot hold; their digest can.
+    Column("source_key", String, nullable=False),
+    Column("root", CleanText, nullable=False),
+    Column("path", CleanText, nullable=False),
+    Column("title", CleanText, nullable=False),
+    Column("url", CleanText, nullable=False),
+    Column("fingerprint", String, nullable=False),
+    Column("scope", CleanJson, nullable=False),
+    Column("language", String, nullable=False),
+    Column("metadata", CleanJson, nullable=False),
+    Column("notes", CleanJson, nullable=False),
+    Column("partial", Boolean, nullable=False),
+    Column("chunks", Integer, nullable=False),
+    Column("ingested_at", UtcDateTime, nullable=False),
+    UniqueConstraint("collection", "source_key"),
+)
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("document_id", String, ForeignKey(documents.c.id, ondelete="CASCADE"), nullable=False, index=True),
+    Column("ordinal", Integer, nullable=False),
+    Column("headings", CleanJson, nullable=False),
+    Column("text", CleanText, nullable=False),
+    Column("embedded_text", CleanText, nullable=False),
+    Column("tokens", Integer, nullable=False),
+)
+
+chunk_vectors = Table(
+    "chunk_vectors",
+    metadata,
+    Column("chunk_id", String, ForeignKey(chunks.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("model_fingerprint", String, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+)
+
+stale_chunks = Table(
+    "stale_chunks",
+    metadata,
+    Column("chunk_id", String, primary_key=True),
+    Column("collection", CleanText, nullable=False, index=True),
+    Column("since", UtcDateTime, nullable=False),
+)
+
+index_state = Table(
+    "index_state",
+    metadata,
+    Column("key", String, primary_key=True),
+    Column("value", CleanJson, nullable=False),
+)
+
+failures = Table(
+    "failures",
+    metadata,
+    Column("collection", CleanText, primary_key=True),
+    Column("source_key", String, primary_key=True),
+    Column("source", CleanText, nullable=False),
+    Column("fingerprint", String, nullable=False),
+    Column("reason", CleanText, nullable=False),
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("asked_at", UtcDateTime, nullable=False, index=True),
+    Column("asker", CleanText, nullable=False, index=True),
+    Column("platform", CleanText, nullable=False),
+    Column("channel", CleanText, nullable=False),
+    Column("visibility", String, nullable=False),
+    Column("text", CleanText, nullable=False),
+    Column("answer", CleanText, nullable=False),
+    Column("status", String, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("rules", CleanJson, nullable=False),
+    Column("max_score", Float, nullable=False),
+    Column("support", Float, nullable=False),
+    Column("policy", CleanText, nullable=False),
+    Column("timings", CleanJson, nullable=False),
+    Column("gap_id", String, nullable=False, index=True),
+    Column("language", CleanText, nullable=False),
+    Column("collections", CleanJson, nullable=False),
+    Column("scope", CleanJson, nullable=False),
+)
+
+votes = Table(
+    "votes",
+    metadata,
+    Column("question_id", String, ForeignKey(questions.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("asker", CleanText, primary_key=True, index=True),
+    Column("helpful", Boolean, nullable=False),
+    Column("reason", CleanText, nullable=False),
+    Column("voted_at", UtcDateTime, nullable=False),
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    Column("kind", CleanText, primary_key=True),
+    Column("key", CleanText, primary_key=True),
+    Column("claimed_at", UtcDateTime, nullable=False, index=True),
+    # Empty until the claimed work is done: a crashed claim can then be told from a finished one.
+    Column("finished_at", UtcDateTime),
+)
+
+gaps = Table(
+    "gaps",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("key", CleanText, nullable=False),
+    Column("state", String, nullable=False, index=True),
+    Column("note", CleanText, nullable=False),
+    Column("merged_into", String, nullable=False, index=True),
+    Column("split_from", String, nullable=False, index=True),
+    # Everything below is summed up from the wordings whenever one of them changes.
+    Column("question", CleanText, nullable=False),
+    Column("type", String, nullable=False),
+    Column("reasons", CleanJson, nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("askers", Integer, nullable=False),
+    Column("first_seen", UtcDateTime, nullable=False),
+    Column("last_seen", UtcDateTime, nullable=False),
+    Column("best_score", Float, nullable=False),
+    Column("nearest", CleanJson),
+    Column("visibility", String, nullable=False),
+    Column("language", CleanText, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+)
+
+gap_wordings = Table(
+    "gap_wordings",
+    metadata,
+    Column("gap_id", String, ForeignKey(gaps.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("digest", String, primary_key=True),
+    Column("text", CleanText, nullable=False),
+    Column("type", String, nullable=False),
+    Column("reasons", CleanJson, nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("first_seen", UtcDateTime, nullable=False),
+    Column("last_seen", UtcDateTime, nullable=False),
+    Column("best_score", Float, nullable=False),
+    Column("nearest", CleanJson),
+    Column("visibility", String, nullable=False),
+    Column("language", CleanText, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    Column("merged_because", CleanText, nullable=False),
+    Index("ix_gap_wordings_digest", "digest"),
+)
+
+gap_askers = Table(
+    "gap_askers",
+    metadata,
+    Column("gap_id", String, ForeignKey(gaps.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("digest", String, primary_key=True),
+    Column("asker", CleanText, primary_key=True, index=True),
+    Column("counted_at", UtcDateTime, nullable=False),
+)
