@@ -14,6 +14,7 @@ from store.statements import batches, insert_for
 from store.tables import chunk_vectors, chunks, collections, documents, stale_chunks
 
 SECTION_SEPARATOR = " › "
+_VISIBILITIES = {one.value: one for one in Visibility}
 _VECTOR_OF_CHUNK = chunk_vectors.c.chunk_id == chunks.c.id
 
 # Built once: SQLAlchemy then finds the compiled statement without walking the expression on every question.
@@ -55,15 +56,18 @@ def after(
     vector_fits = _VECTOR_OF_CHUNK
     if model_fingerprint is not None:
         vector_fits = and_(_VECTOR_OF_CHUNK, chunk_vectors.c.model_fingerprint == model_fingerprint)
+    # The ids are chosen first: a planner without statistics would sort all texts for every batch.
+    chosen = select(chunks.c.id).where(chunks.c.id > last)
+    if collection is not None:
+        chosen = chosen.join(documents).where(documents.c.collection == collection)
+    batch = chosen.order_by(chunks.c.id).limit(limit).subquery()
     query = (
         select(chunks.c.id, chunks.c.embedded_text, chunk_vectors.c.vector, documents.c.scope, chunks.c.document_id)
+        .join(batch, batch.c.id == chunks.c.id)
         .join(documents, documents.c.id == chunks.c.document_id)
         .outerjoin(chunk_vectors, vector_fits)
-        .where(chunks.c.id > last)
     )
-    if collection is not None:
-        query = query.where(documents.c.collection == collection)
-    return connection.execute(query.order_by(chunks.c.id).limit(limit)).all()
+    return connection.execute(query.order_by(chunks.c.id)).all()
 
 
 def live(connection: Connection, chunk_ids: Sequence[str]) -> set[str]:
@@ -131,7 +135,7 @@ def _stored_chunk(row: Row[*tuple[Any, ...]]) -> StoredChunk:
         section=SECTION_SEPARATOR.join(headings),
         text=text,
         scope=scope_of(scope),
-        visibility=Visibility(visibility),
+        visibility=_VISIBILITIES[visibility],
         vector=vector or b"",
     )
 

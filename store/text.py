@@ -7,10 +7,11 @@ clean → normalise → split into words (Chinese by dictionary, other unspaced 
 from __future__ import annotations
 
 import logging
+import math
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple, cast
@@ -62,11 +63,11 @@ def clean_values(value: object) -> object:
     """The same cleaning for JSON-like metadata, keys included; anything that is not JSON becomes its text."""
     if isinstance(value, str):
         return clean(value)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {clean(str(key)): clean_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [clean_values(item) for item in value]
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     return clean(str(value))
 
