@@ -91,7 +91,11 @@ def decode(data: bytes, *, declared: str = "") -> Decoded:
 def _as_declared(data: bytes, encoding: str) -> Decoded | None:
     try:
         name = codecs.lookup(encoding).name if encoding else ""
-        return Decoded(data.decode(name), name) if name else None
+        # A declaration that reads as ASCII cannot stand in UTF-16, and browsers take Latin-1 as Windows-1252.
+        if not name or name.startswith(("utf-16", "utf-32")):
+            return None
+        name = "cp1252" if name in {"iso8859-1", "ascii"} else name
+        return Decoded(data.decode(name), name)
     except (LookupError, UnicodeError, ValueError):
         return None
 

@@ -16,9 +16,9 @@ CONTROLS = frozenset({"button", "select", "datalist", "textarea", "input"})
 UNSEEN = frozenset({"template", "noscript"})
 _MARK_CLASSES = frozenset({"headerlink", "linenos", "lineno", "gutter", "anchor-link"})
 
-_WORK_LIMIT = 200_000_000
+_WORK_LIMIT = 100_000_000
 """Sum of open elements over all tags. The parser walks up the open elements for every tag (HTML standard, 13.2.4.2):
-this many steps take about four seconds, real pages stay below a hundredth of it."""
+this many steps take about two seconds, real pages stay below a hundredth of it."""
 
 _WHOLE_NUMBER = re.compile(r"\s*(\d{1,8})\s*", re.ASCII)
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
@@ -59,6 +59,8 @@ def refuse_deep_nesting(markup: str) -> None:
     for match in _TAG.finditer(markup):
         name = match[2].lower()
         work += depth
+        if work > _WORK_LIMIT:
+            raise LoadError("The page nests its elements too deeply to be read.", "Save a simpler copy of it.")
         if name in _NEVER_OPEN:
             continue
         if not match[1]:
@@ -67,8 +69,6 @@ def refuse_deep_nesting(markup: str) -> None:
         elif open_by_name.get(name, 0):
             open_by_name[name] -= 1
             depth -= 1
-        if work > _WORK_LIMIT:
-            raise LoadError("The page nests its elements too deeply to be read.", "Save a simpler copy of it.")
 
 
 def whole_number(value: str | None, *, default: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 _TAGS = (
     "a|abbr|b|big|blockquote|br|center|cite|code|del|details|dfn|div|em|figcaption|figure|font|hr|i|img|ins|kbd|li|mark"
@@ -37,13 +38,14 @@ def visible_markdown(text: str) -> tuple[str, int]:
     """
     if "<" not in text:
         return text, 0
+    runs = _runs_of_ticks(text)
     kept: list[str] = []
     hidden, place = 0, 0
     while match := _PIECES.search(text, place):
         kept.append(text[place : match.start()])
         place = match.end()
         if match["ticks"]:
-            place = _end_of_code(text, match)
+            place = _end_of_code(runs, match)
             kept.append(text[match.start() : place])
         elif match["fence"]:
             kept.append(match["fence"])
@@ -57,11 +59,20 @@ def visible_markdown(text: str) -> tuple[str, int]:
     return "".join([*kept, text[place:]]), hidden
 
 
-def _end_of_code(text: str, opening: re.Match[str]) -> int:
-    """Where a code span ends: at as many backticks as opened it, else right after them."""
-    ticks = opening["ticks"]
-    closing = re.compile(rf"(?<!`){ticks}(?!`)").search(text, opening.end())
-    return closing.end() if closing else opening.end()
+def _runs_of_ticks(text: str) -> dict[int, list[int]]:
+    """Where the runs of backticks begin, by their length."""
+    runs: dict[int, list[int]] = {}
+    for match in re.finditer("`+", text):
+        runs.setdefault(len(match[0]), []).append(match.start())
+    return runs
+
+
+def _end_of_code(runs: dict[int, list[int]], opening: re.Match[str]) -> int:
+    """Where a code span ends: after as many backticks as opened it, else right after them."""
+    size = len(opening["ticks"])
+    starts = runs.get(size, [])
+    closing = bisect_left(starts, opening.end())
+    return starts[closing] + size if closing < len(starts) else opening.end()
 
 
 def _end_of_hidden(text: str, tag: re.Match[str]) -> int:

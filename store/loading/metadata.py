@@ -20,6 +20,10 @@ _PROSE_LINE = re.compile(r"^(?![\s#}\]-]|[\w\"'-][^:\n]{0,60}:)", re.MULTILINE)
 _MAX_VALUES = 1_000
 """Values in the metadata of one document; aliases in YAML can multiply a few lines into billions."""
 _MAX_DEPTH = 10
+_DEEPEST_BRACKETS = 50
+"""Brackets in brackets that are parsed: the time of the YAML reader grows with the square of their number."""
+_LONGEST = 64 * 1024
+"""Characters of front matter that are parsed; a longer block between rules is text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,20 @@ def split_front_matter(text: str) -> FrontMatter:
     """
     for fence, parse in ((_YAML_FENCE, _parse_yaml), (_TOML_FENCE, _parse_toml)):
         match = fence.match(text)
-        if match:
+        if match and len(match["body"]) <= _LONGEST and _bracket_depth(match["body"]) <= _DEEPEST_BRACKETS:
             values, notes = parse(match["body"])
             if values is None:
                 return FrontMatter({}, text)
             return FrontMatter(json_values(values), text[match.end() :], notes)
     return FrontMatter({}, text)
+
+
+def _bracket_depth(text: str) -> int:
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]{}]", text):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _parse_yaml(body: str) -> tuple[Mapping[object, object] | None, tuple[str, ...]]:

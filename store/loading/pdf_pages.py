@@ -46,8 +46,8 @@ def tidy_pages(raw: Sequence[str]) -> Pages:
         return Pages(("",) * len(raw), tuple(range(1, len(raw) + 1)), 0)
     running = _running_lines(lines)
     texts, removed = [], 0
-    for page in lines:
-        kept = _without_running(page, running)
+    for number, page in enumerate(lines):
+        kept = _without_running(page, number, running)
         removed += sum(map(bool, page)) - sum(map(bool, kept))
         text = "\n".join(kept).strip("\n")
         texts.append("" if is_blank(text) else text)
@@ -55,14 +55,22 @@ def tidy_pages(raw: Sequence[str]) -> Pages:
     return Pages(tuple(texts), empty, removed)
 
 
-def _signature(line: str) -> str:
-    """A line as it looks on every page: page numbers do not count."""
-    return re.sub(r"\d+", "#", one_line(fold(line)))
+def _signatures(line: str, page: int) -> frozenset[str]:
+    """The forms under which a line may repeat: as it is, or with a number that counts the pages."""
+    shown = one_line(fold(line))
+    numbers = list(re.finditer(r"\d{1,6}", shown))
+    counted = [
+        f"{shown[: number.start()]}#{int(number[0]) - page}{shown[number.end() :]}"
+        for number in (numbers[:1] + numbers[-1:])
+    ]
+    return frozenset([shown, *counted])
 
 
 def _only_watermark(raw: Sequence[str]) -> bool:
-    shown = [_signature(text) for text in raw if not is_blank(text)]
-    return len(shown) > 1 and len(set(shown)) == 1 and len(shown[0]) <= _WATERMARK_LENGTH
+    shown = [_signatures(text, page) for page, text in enumerate(raw) if not is_blank(text)]
+    if len(shown) <= 1 or not frozenset.intersection(*shown):
+        return False
+    return max(len(one_line(text)) for text in raw) <= _WATERMARK_LENGTH
 
 
 def _edges(page: Sequence[str]) -> list[int]:
@@ -71,16 +79,20 @@ def _edges(page: Sequence[str]) -> list[int]:
 
 
 def _running_lines(pages: Sequence[Sequence[str]]) -> frozenset[str]:
-    filled = [page for page in pages if any(line.strip() for line in page)]
-    if len(filled) < _MIN_PAGES:
+    filled = sum(any(line.strip() for line in page) for page in pages)
+    if filled < _MIN_PAGES:
         return frozenset()
-    counts = Counter(signature for page in filled for signature in {_signature(page[place]) for place in _edges(page)})
-    needed = max(_MIN_PAGES, math.ceil(_REPEATED_SHARE * len(filled)))
+    counts = Counter(
+        signature
+        for number, page in enumerate(pages)
+        for signature in frozenset().union(*(_signatures(page[place], number) for place in _edges(page)))
+    )
+    needed = max(_MIN_PAGES, math.ceil(_REPEATED_SHARE * filled))
     return frozenset(signature for signature, count in counts.items() if count >= needed)
 
 
-def _without_running(page: Sequence[str], running: Collection[str]) -> list[str]:
-    gone = {place for place in _edges(page) if _signature(page[place]) in running}
+def _without_running(page: Sequence[str], number: int, running: Collection[str]) -> list[str]:
+    gone = {place for place in _edges(page) if not _signatures(page[place], number).isdisjoint(running)}
     return [line for place, line in enumerate(page) if place not in gone]
 
 

@@ -21,7 +21,8 @@ def read(source: Source) -> Document:
         LoadError: the bytes are not text.
     """
     decoded = decode(source.data)
-    text = clean(without_terminal_codes(decoded.text))
+    # A form feed ends a page; cleaning would take it away without a trace.
+    text = clean(without_terminal_codes(decoded.text).replace("\f", "\n\n"))
     builder = BlockBuilder()
     if source.suffix == ".log":
         add_log(text, builder)
@@ -34,7 +35,7 @@ def read(source: Source) -> Document:
 
 def add_paragraphs(text: str, builder: BlockBuilder) -> None:
     """Add each paragraph of cleaned text; one that begins like a list item is a list."""
-    for paragraph in re.split(r"\n(?:[ \t]*\n)+", text.replace("\f", "\n\n")):
+    for paragraph in re.split(r"\n(?:[ \t]*\n)+", text):
         builder.add("list" if _ITEM.match(paragraph) else "paragraph", paragraph)
 
 

@@ -27,7 +27,11 @@ _SETTINGS = {
 _SILENT = frozenset({"comment", "substitution_definition", "target", "meta", "raw", "image", "pending", "docinfo"})
 _ROLE = re.compile(r":[\w:.+-]+:(?=`)")
 _LINK_TARGET = re.compile(r"`([^`<]+?)\s*<[^`>]+>`_*|`([^`]+)`_*")
-_DIRECTIVE = re.compile(r"^\.\. [\w:.-]+::[ \t]*(?P<argument>[^\n]*)(?P<body>(?:\n.*)?)\Z", re.DOTALL)
+_DIRECTIVE = re.compile(r"^\.\. (?P<name>[\w:.-]+)::[ \t]*(?P<argument>[^\n]*)\n?(?P<body>.*)\Z", re.DOTALL)
+_NO_PROSE = re.compile(
+    r"(?:include|literalinclude|raw|csv-table|toctree|index|highlight|auto\w*|currentmodule|module)\Z"
+)
+"""Directives whose arguments are names of files and modules, or markup for another writer."""
 _OPTION = re.compile(r"^\s+:[\w-]+:.*$", re.MULTILINE)
 _ADMONITIONS = frozenset(
     ("attention", "caution", "danger", "error", "hint", "important", "note", "tip", "warning", "admonition")
@@ -149,7 +153,7 @@ class _Walker:
         """Directives of Sphinx and others are unknown to docutils: their code and text are kept."""
         for block in node.children:
             match = _DIRECTIVE.match(block.astext()) if block.tagname == "literal_block" else None
-            if match:
+            if match and not _NO_PROSE.match(match["name"]):
                 body = _OPTION.sub("", match["body"])
                 lines = [line.removeprefix("   ") for line in body.split("\n")]
                 text = "\n".join([match["argument"], *lines]).strip()

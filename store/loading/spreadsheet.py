@@ -56,8 +56,9 @@ def _add_sheets(book: Any, archive: zipfile.ZipFile) -> tuple[BlockBuilder, list
             notes.append(f"The hidden sheet {worksheet.title!r} was left out.")
             continue
         sheet = _sheet(worksheet, archive)
-        builder.heading(1, worksheet.title)
-        add_sheet(sheet, builder)
+        if any(map(any, sheet.rows)):
+            builder.heading(1, worksheet.title)
+            add_sheet(sheet, builder)
         if sheet.cut:
             partial = True
             notes.append(

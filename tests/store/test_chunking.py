@@ -318,8 +318,8 @@ def test_each_text_is_counted_once():
 )
 def test_one_endless_line_is_cut_in_time_that_grows_with_its_length(text):
     """A line of megabytes without a sentence end: no quadratic work, no chunk of megabytes."""
-    start = time.perf_counter()
+    start = time.process_time()
     chunks = cut(Block("paragraph", text))
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
     assert squeezed("".join(found.text for found in chunks)) == squeezed(text)
     assert max(len(found.text) for found in chunks) <= 16 * LIMIT
