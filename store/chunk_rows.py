@@ -49,25 +49,31 @@ def by_id(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, StoredC
     return {one: found[one] for one in chunk_ids if one in found}
 
 
-def after(
-    connection: Connection, last: str, collection: str | None, limit: int, model_fingerprint: str | None
-) -> Sequence[Row[*tuple[Any, ...]]]:
-    """The next chunks by id: id, embedded_text, vector, scope, document_id."""
+def all_ids(connection: Connection, collection: str | None) -> list[str]:
+    """The ids of all live chunks, or those of one collection, in order."""
+    query = select(chunks.c.id)
+    if collection is not None:
+        query = query.join(documents).where(documents.c.collection == collection)
+    return list(connection.scalars(query.order_by(chunks.c.id)))
+
+
+def for_indexing(
+    connection: Connection, chunk_ids: Sequence[str], model_fingerprint: str | None
+) -> list[Row[*tuple[Any, ...]]]:
+    """The live chunks among these ids: id, embedded_text, vector, scope, document_id.
+
+    The vector is None when it was not made by the given model.
+    """
     vector_fits = _VECTOR_OF_CHUNK
     if model_fingerprint is not None:
         vector_fits = and_(_VECTOR_OF_CHUNK, chunk_vectors.c.model_fingerprint == model_fingerprint)
-    # The ids are chosen first: a planner without statistics would sort all texts for every batch.
-    chosen = select(chunks.c.id).where(chunks.c.id > last)
-    if collection is not None:
-        chosen = chosen.join(documents).where(documents.c.collection == collection)
-    batch = chosen.order_by(chunks.c.id).limit(limit).subquery()
     query = (
         select(chunks.c.id, chunks.c.embedded_text, chunk_vectors.c.vector, documents.c.scope, chunks.c.document_id)
-        .join(batch, batch.c.id == chunks.c.id)
         .join(documents, documents.c.id == chunks.c.document_id)
         .outerjoin(chunk_vectors, vector_fits)
+        .order_by(chunks.c.id)
     )
-    return connection.execute(query.order_by(chunks.c.id)).all()
+    return [row for some in batches(chunk_ids) for row in connection.execute(query.where(chunks.c.id.in_(some)))]
 
 
 def live(connection: Connection, chunk_ids: Sequence[str]) -> set[str]:

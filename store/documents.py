@@ -18,7 +18,7 @@ from store.document_rows import Counts, DocumentWrite, IndexedChunk, Known
 from store.errors import ConflictError, NotFoundError, UsageError
 from store.index_log import DOCUMENTS_LOCK, Failure, IndexLog, drop_failures, now, raise_revision
 from store.records import StoredChunk, StoredDocument, Visibility
-from store.statements import insert_for, refuse_repeats
+from store.statements import batches, insert_for, refuse_repeats
 from store.tables import chunk_vectors, collections, documents, stale_chunks
 from store.text import clean
 
@@ -181,27 +181,25 @@ class DocumentStore(IndexLog):
     def iterate_chunks(
         self, collection: str | None = None, batch: int = 1000, *, model_fingerprint: str | None = None
     ) -> Iterator[list[IndexedChunk]]:
-        """All live chunks, in batches by id, for building the derived indexes anew.
+        """The chunks that are live at the start, in batches by id, for building the derived indexes anew.
 
-        Each batch is its own query: nothing stays locked while the caller works.
+        Each batch is its own query: nothing stays locked while the caller works, and chunks that are removed
+        meanwhile are left out.
 
         Args:
             collection: only this collection; None for all.
             batch: chunks in a batch, at least 1.
             model_fingerprint: vectors made by another model come as None; None takes any vector.
         """
-        last = ""
-        while True:
+        with self._database.connect() as connection:
+            ids = chunk_rows.all_ids(connection, collection)
+        for some in batches(ids, batch):
             with self._database.connect() as connection:
-                rows = chunk_rows.after(connection, last, collection, batch, model_fingerprint)
-            if rows:
-                yield [
-                    IndexedChunk(row.id, row.embedded_text, row.vector, chunk_rows.scope_of(row.scope), row.document_id)
-                    for row in rows
-                ]
-                last = rows[-1].id
-            if len(rows) < batch:
-                return
+                rows = chunk_rows.for_indexing(connection, some, model_fingerprint)
+            yield [
+                IndexedChunk(row.id, row.embedded_text, row.vector, chunk_rows.scope_of(row.scope), row.document_id)
+                for row in rows
+            ]
 
     def replace_vectors(self, model_fingerprint: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         """Store newly computed vectors; those of chunks that were removed in the meantime are dropped."""
