@@ -74,8 +74,8 @@ def export_model(request: ExportRequest) -> Manifest:
         ModelError: the model cannot be fetched or loaded, or has no fast tokenizer.
     """
     target = Path(request.target)
-    model = load_original(request.folder or request.name, local=bool(request.folder))
     folder = Path(request.folder) if request.folder else hub_folder(request.name)
+    model = load_original(request.folder or request.name, local=bool(request.folder))
     tokenizer = fast_tokenizer(model)
     tokenizer.save(str(target / TOKENIZER_FILE))
     identity = read_identity(request.name, request.revision or hash_folder(folder), model, tokenizer)

@@ -61,18 +61,25 @@ def load_original(name_or_folder: str, *, local: bool) -> Any:
 
 
 def hub_folder(name: str) -> Path:
-    """Where the hub's client keeps the files that it just fetched.
+    """Where the files of a hub model are kept on this machine; fetches the first of them.
+
+    Comes before :func:`load_original`, so that a wrong name or a missing network shows before torch is imported.
 
     Raises:
-        ModelError: it does not have them.
+        ModelError: the hub has no such model, or cannot be reached.
     """
-    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HFValidationError
 
+    problem: Exception | None = None
     for file_name in ("modules.json", "config.json"):
-        path = try_to_load_from_cache(name, file_name)
-        if isinstance(path, str):
-            return Path(path).parent
-    raise ModelError(f"The files of {name!r} are not in the hub's cache.", "Name a folder with the model instead.")
+        try:
+            return Path(hf_hub_download(name, file_name)).parent
+        except EntryNotFoundError as error:  # not in this model, or offline and not in the cache
+            problem = error
+        except (OSError, HfHubHTTPError, HFValidationError) as error:
+            raise _unloadable(name, error, local=False) from error
+    raise _unloadable(name, problem or ValueError("empty"), local=False) from problem
 
 
 def fast_tokenizer(model: Any) -> Tokenizer:

@@ -1,0 +1,224 @@
+"""Settings: a TOML file, overridden by ``GAPLIGHT_SECTION__KEY``; secrets from the environment only.
+
+Read once, in a function, by whoever starts the program; everything below gets plain values.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from store.errors import ConfigurationError
+
+DEFAULT_CONFIG = Path("gaplight.toml")
+DEFAULT_DATA = Path(".gaplight")
+
+
+class _Section(BaseModel):
+    """A table of the settings file; an unknown key is an error, since a typing error must not pass in silence."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DocumentsSettings(_Section):
+    """``[documents]``: what is ingested when nothing else is said."""
+
+    collection: str = "default"
+    paths: tuple[Path, ...] = ()
+
+
+class EmbeddingSettings(_Section):
+    """``[embedding]``: which model makes the vectors."""
+
+    model: str = "sentence-transformers/all-MiniLM-L6-v2"
+    precision: Literal["auto", "fp32", "int8"] = "auto"
+    engine: Literal["auto", "onnx", "sentence-transformers"] = "auto"
+    cache: Path | None = None
+    threads: int | None = Field(default=None, ge=1)
+
+
+class VectorsSettings(_Section):
+    """``[vectors]``: a Chroma server; empty means embedded in the data folder."""
+
+    url: str = ""
+
+
+class DatabaseSettings(_Section):
+    """``[database]``: an SQLAlchemy URL; empty means SQLite in the data folder. ``DATABASE_URL`` wins."""
+
+    url: str = ""
+
+
+class AnswerSettings(_Section):
+    """``[answer]``: how much is retrieved and shown."""
+
+    passages: int = Field(default=10, ge=1, le=50)
+    per_document: int = Field(default=3, ge=1)
+    max_characters: int = Field(default=1200, ge=200, le=10000)
+
+
+class GateSettings(_Section):
+    """``[gate]``: when to refuse. ``support`` in [0, 1]; None takes the calibrated or built-in value."""
+
+    mode: Literal["enforce", "shadow", "off"] = "enforce"
+    support: float | None = Field(default=None, ge=0, le=1)
+
+
+class RulesSettings(_Section):
+    """``[rules]``: thresholds of the seven rules and tags that are switched off."""
+
+    relevant_score: float = Field(default=0.3, ge=-1, le=1)
+    min_distinct_documents: int = Field(default=2, ge=1)
+    related_low: float = Field(default=0.0, ge=-1, le=1)
+    related_high: float = Field(default=0.5, ge=-1, le=1)
+    min_related_passages: int = Field(default=3, ge=1)
+    general_answer_length: int = Field(default=200, ge=0)
+    min_supporting_chunks: int = Field(default=2, ge=1)
+    disabled: tuple[str, ...] = ()
+
+
+class GapsSettings(_Section):
+    """``[gaps]``: merging and counting. ``merge_similarity``: cosine from which two wordings mean the same."""
+
+    merge_similarity: float = Field(default=0.9, ge=0, le=1)
+    repeat_minutes: int = Field(default=10, ge=0)
+
+
+class PrivacySettings(_Section):
+    """``[privacy]``: how long questions are kept (0 = for ever), and whether secrets are masked before any write."""
+
+    retention_days: int = Field(default=0, ge=0)
+    redact: bool = True
+
+
+class ChannelSettings(_Section):
+    """``[channels.NAME]``: what a channel may search."""
+
+    collections: tuple[str, ...] = ()
+    scope: dict[str, str | tuple[str, ...]] = Field(default_factory=dict)
+    auto_answer: bool = False
+    language: str = ""
+
+
+class Settings(BaseSettings):
+    """Everything that can be configured."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="GAPLIGHT_",
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+        nested_model_default_partial_update=True,
+    )
+
+    data: Path = DEFAULT_DATA
+    documents: DocumentsSettings = DocumentsSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    vectors: VectorsSettings = VectorsSettings()
+    database: DatabaseSettings = DatabaseSettings()
+    answer: AnswerSettings = AnswerSettings()
+    gate: GateSettings = GateSettings()
+    rules: RulesSettings = RulesSettings()
+    gaps: GapsSettings = GapsSettings()
+    privacy: PrivacySettings = PrivacySettings()
+    channels: dict[str, ChannelSettings] = Field(default_factory=dict)
+    llm: dict[str, Any] = Field(default_factory=dict)
+    # Sections whose keys are checked by the parts that read them.
+    topics: dict[str, Any] = Field(default_factory=dict)
+    discovery: dict[str, Any] = Field(default_factory=dict)
+    digest: dict[str, Any] = Field(default_factory=dict)
+    admins: dict[str, Any] = Field(default_factory=dict)
+    server: dict[str, Any] = Field(default_factory=dict)
+    slack: dict[str, Any] = Field(default_factory=dict)
+    discord: dict[str, Any] = Field(default_factory=dict)
+    github: dict[str, Any] = Field(default_factory=dict)
+    secret_database_url: SecretStr | None = Field(default=None, exclude=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the signature is pydantic's
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment wins over the file, whose values are given as arguments."""
+        return env_settings, init_settings
+
+    @property
+    def database_url(self) -> str:
+        """``DATABASE_URL``, else ``database.url``, else SQLite in the data folder."""
+        if self.secret_database_url:
+            return self.secret_database_url.get_secret_value()
+        return self.database.url or f"sqlite:///{self.data.absolute() / 'gaplight.db'}"
+
+    @property
+    def model_cache(self) -> Path:
+        """Where prepared models are kept: shared by all data folders of this user."""
+        if self.embedding.cache:
+            return self.embedding.cache.expanduser()
+        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        return Path(home).expanduser() / "gaplight" / "models"
+
+
+def load_settings(config: Path | None = None, data: Path | None = None) -> Settings:
+    """Read the settings file and the environment.
+
+    Args:
+        config: the file; None takes ``gaplight.toml`` when it exists.
+        data: overrides the data folder.
+
+    Raises:
+        ConfigurationError: the file is missing, is not TOML, or has an unknown or wrong value; names it.
+    """
+    values = _read(config)
+    if data is not None:
+        values["data"] = data
+    if secret := os.environ.get("DATABASE_URL"):
+        values["secret_database_url"] = SecretStr(secret)
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        raise _explained(error, config or DEFAULT_CONFIG) from error
+
+
+def _read(config: Path | None) -> dict[str, Any]:
+    path = config or DEFAULT_CONFIG
+    if not path.exists():
+        if config is None:
+            return {}
+        raise ConfigurationError(f"The settings file {path} does not exist.", "Make one with `gaplight init`.")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not valid TOML: {error}.", "Correct the line that it names.") from error
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}.", "Check its permissions.") from error
+
+
+def _explained(error: ValidationError, path: Path) -> ConfigurationError:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(str(first["loc"][-1]), _known_keys(first["loc"][:-1]), n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else "Remove it, or see docs/configuration.md for the keys."
+        return ConfigurationError(f"There is no setting {key!r} ({path} or a GAPLIGHT_ variable).", hint)
+    return ConfigurationError(
+        f"The setting {key} is {first['input']!r}: {first['msg']}.", f"Correct it in {path} or its GAPLIGHT_ variable."
+    )
+
+
+def _known_keys(section: tuple[int | str, ...]) -> list[str]:
+    fields: Mapping[str, Any] = Settings.model_fields
+    for part in section:
+        annotation = fields[str(part)].annotation if str(part) in fields else None
+        fields = annotation.model_fields if isinstance(annotation, type) and issubclass(annotation, BaseModel) else {}
+    return list(fields)

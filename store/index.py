@@ -1,0 +1,232 @@
+"""The derived indexes, vectors and words, kept in step with the database.
+
+The order of steps makes a kill at any moment harmless. New chunks are *staged* in the database, then written to both
+indexes, then the database switches from the old to the new version in one transaction, then what became stale is
+deleted from the indexes. A search looks every hit up in the database, so that it sees the old version complete until
+the switch and the new one complete after it. Whatever was left behind is deleted by the next run.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from threading import RLock
+
+import numpy as np
+
+from store.documents import DocumentStore, DocumentWrite, IndexedChunk
+from store.embedding import Embedder, ModelIdentity
+from store.errors import IndexMismatchError
+from store.lexical import LexicalEntry, LexicalIndex
+from store.text import stems
+from store.vectors import VectorIndex, Vectors
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[int, int], None]
+"""Told how many of how many chunks are done."""
+
+MODEL_STATE = "model"
+_BATCH = 1000
+_STALE_BATCH = 5000
+_REINDEX = "Run `gaplight reindex` to rebuild it from the database."
+
+
+class Index:
+    """Vectors and words of all chunks. Every part is opened when it is first needed.
+
+    Args:
+        documents: the database side, which is the truth.
+        open_embedder: loads the embedding model.
+        open_vectors: opens the vector store for one model.
+        open_lexical: opens the lexical index.
+    """
+
+    def __init__(
+        self,
+        documents: DocumentStore,
+        open_embedder: Callable[[], Embedder],
+        open_vectors: Callable[[ModelIdentity], VectorIndex],
+        open_lexical: Callable[[], LexicalIndex],
+    ) -> None:
+        self.documents = documents
+        self._open_embedder = open_embedder
+        self._open_vectors = open_vectors
+        self._open_lexical = open_lexical
+        self._opening = RLock()
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedding model."""
+        with self._opening:
+            return self._open_embedder()
+
+    @cached_property
+    def vectors(self) -> VectorIndex:
+        """The vector store, bound to the embedding model."""
+        with self._opening:
+            return self._open_vectors(self.embedder.identity)
+
+    @cached_property
+    def lexical(self) -> LexicalIndex:
+        """The lexical index; built anew from the database when it is missing, damaged or incomplete."""
+        with self._opening:
+            lexical = self._open_lexical()
+            if lexical.rebuild_needed or lexical.size < self.documents.counts().chunks:
+                self._rebuild_lexical(lexical)
+            return lexical
+
+    def close(self) -> None:
+        """Finish running writes."""
+        if "lexical" in self.__dict__:
+            self.lexical.close()
+
+    # Agreement with the model
+
+    def check(self) -> None:
+        """Refuse an index that the configured model did not make, or that lost vectors.
+
+        Raises:
+            IndexMismatchError: with the command that mends it.
+        """
+        counts = self.documents.counts()
+        if not counts.chunks:
+            return
+        made_by = self.documents.index_state(MODEL_STATE)
+        identity = self.embedder.identity
+        if not isinstance(made_by, Mapping) or made_by.get("fingerprint") != identity.fingerprint:
+            known = made_by.get("name", "unknown") if isinstance(made_by, Mapping) else "unknown"
+            raise IndexMismatchError(
+                f"The index was made by the model {known!r} and the configured one is {identity.name!r} "
+                f"({identity.dimension} dimensions, {identity.precision}), or its files have changed.",
+                f"Set embedding.model back, or: {_REINDEX}",
+            )
+        held = sum(self.vectors.count(collection) for collection in self.documents.collections())
+        if held < counts.chunks:
+            raise IndexMismatchError(f"The vector store holds {held} of {counts.chunks} chunks.", _REINDEX)
+
+    def claim(self) -> None:
+        """Before the first write: refuse another model's index, or note this model as its maker."""
+        if self.documents.counts().chunks:
+            self.check()
+        else:
+            self._note_model()
+
+    def _note_model(self) -> None:
+        identity = self.embedder.identity
+        self.documents.set_index_state(MODEL_STATE, {**identity.as_json(), "fingerprint": identity.fingerprint})
+
+    # Writing
+
+    def write(self, writes: Sequence[DocumentWrite]) -> None:
+        """Put new versions of documents in place of the old ones, in the order described at the top."""
+        by_collection: dict[str, list[DocumentWrite]] = {}
+        for write in writes:
+            by_collection.setdefault(write.collection, []).append(write)
+        for collection, group in by_collection.items():
+            ids = [chunk_id for write in group for chunk_id, _, _ in write.chunks]
+            self.documents.stage(collection, ids)
+            if ids:
+                scopes = [facts(write.scope) for write in group for _ in write.chunks]
+                self.vectors.upsert(collection, ids, _matrix([v for w in group for _, _, v in w.chunks]), scopes)
+        self.lexical.write(_entries(writes))
+        self.documents.commit_documents(writes)
+        self.purge()
+
+    def remove(self, document_ids: Sequence[str]) -> int:
+        """Remove documents and what the indexes hold of them; returns how many were removed."""
+        removed = self.documents.remove_documents(document_ids)
+        self.purge()
+        return removed
+
+    def purge(self) -> int:
+        """Delete from both indexes what the database no longer knows; returns how many chunks."""
+        purged = 0
+        for collection in self.documents.stale_collections():
+            while stale := self.documents.stale(collection, _STALE_BATCH):
+                self.vectors.delete(collection, stale)
+                self.lexical.write(deleted=stale)
+                self.documents.forget_stale(stale)
+                purged += len(stale)
+        return purged
+
+    # Rebuilding
+
+    def rebuild(self, progress: Progress | None = None) -> int:
+        """Build both indexes anew from the database, with the configured model; returns the number of chunks.
+
+        Vectors that this model already made are taken from the database; the others are computed. The former
+        model's vectors go last, so that an interrupted rebuild can be run again.
+
+        Raises:
+            IndexMismatchError: a stored chunk is longer than the configured model reads.
+        """
+        identity, total, done = self.embedder.identity, self.documents.counts().chunks, 0
+        for collection in self.documents.collections():
+            self.vectors.drop(collection, identity.fingerprint)
+            for batch in self.documents.iterate_chunks(collection, _BATCH, model_fingerprint=identity.fingerprint):
+                vectors = self._vectors_of(batch, identity.fingerprint)
+                self.vectors.upsert(
+                    collection, [chunk.chunk_id for chunk in batch], vectors, [facts(chunk.scope) for chunk in batch]
+                )
+                done += len(batch)
+                if progress:
+                    progress(done, total)
+        self._rebuild_lexical(self.lexical)
+        self._note_model()
+        for collection, fingerprints in self.vectors.fingerprints().items():
+            for former in fingerprints - {identity.fingerprint}:
+                self.vectors.drop(collection, former)
+        self.purge()
+        return total
+
+    def _vectors_of(self, batch: Sequence[IndexedChunk], fingerprint: str) -> Vectors:
+        missing = [chunk for chunk in batch if chunk.vector is None]
+        if missing:
+            texts = [chunk.embedded_text for chunk in missing]
+            self._refuse_too_long(texts)
+            made = self.embedder.embed_documents(texts)
+            rows = [(chunk.chunk_id, row.tobytes()) for chunk, row in zip(missing, made, strict=True)]
+            self.documents.replace_vectors(fingerprint, rows)
+            known = dict(rows)
+        else:
+            known = {}
+        return _matrix([chunk.vector or known[chunk.chunk_id] for chunk in batch])
+
+    def _refuse_too_long(self, texts: Sequence[str]) -> None:
+        limit = self.embedder.identity.max_tokens
+        longest = max(self.embedder.count_tokens_many(list(texts)))
+        if longest > limit:
+            raise IndexMismatchError(
+                f"The documents were cut into chunks of up to {longest} tokens, and {self.embedder.identity.name!r} "
+                f"reads {limit}.",
+                "Set embedding.model back, or start a new data folder with --data and ingest the documents there.",
+            )
+
+    def _rebuild_lexical(self, lexical: LexicalIndex) -> None:
+        logger.info("Building the lexical index from the database")
+        lexical.clear()
+        for collection in self.documents.collections():
+            for batch in self.documents.iterate_chunks(collection, _BATCH):
+                lexical.write(
+                    LexicalEntry(chunk.chunk_id, collection, facts(chunk.scope), stems(chunk.embedded_text))
+                    for chunk in batch
+                )
+        lexical.mark_complete()
+
+
+def facts(scope: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """A scope as ``key=value`` facts, in a fixed order."""
+    return tuple(sorted(f"{key}={value}" for key, values in scope.items() for value in values))
+
+
+def _entries(writes: Sequence[DocumentWrite]) -> Iterator[LexicalEntry]:
+    for write in writes:
+        scope = facts(write.scope)
+        for chunk_id, chunk, _ in write.chunks:
+            yield LexicalEntry(chunk_id, write.collection, scope, stems(chunk.embedded_text))
+
+
+def _matrix(vectors: Sequence[bytes]) -> Vectors:
+    return np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1).astype(np.float32, copy=False)
