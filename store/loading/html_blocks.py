@@ -45,18 +45,20 @@ def add_html(markup: str, builder: BlockBuilder) -> Outcome:
     """
     refuse_deep_nesting(markup)
     body = LexborHTMLParser(markup).body
-    return add_tree(body, builder, landmarks=False) if body is not None else Outcome()
+    return add_tree(body, builder, landmarks=False, pictures=True) if body is not None else Outcome()
 
 
-def add_tree(root: LexborNode, builder: BlockBuilder, *, landmarks: bool) -> Outcome:
+def add_tree(root: LexborNode, builder: BlockBuilder, *, landmarks: bool, pictures: bool = False) -> Outcome:
     """Take everything visible below ``root`` apart into ``builder``.
 
     Args:
         root: its own tag is not looked at, except that a section counts as opened.
         builder: receives headings and blocks.
         landmarks: leave out navigation and the page's own header, footer and asides.
+        pictures: read the alternative texts of pictures, which no visitor of a page sees; authors of Markdown
+            describe their pictures in them.
     """
-    reader = _Reader(builder, landmarks=landmarks, sections=int(root.tag in _SECTIONS))
+    reader = _Reader(builder, landmarks=landmarks, pictures=pictures, sections=int(root.tag in _SECTIONS))
     for opening, node in events(root, reader.skips):
         if node.is_text_node:
             reader.text.append(_SPACE.sub(" ", node.text_content or ""))
@@ -75,6 +77,7 @@ class _Reader:
 
     builder: BlockBuilder
     landmarks: bool
+    pictures: bool
     sections: int
     outcome: Outcome = field(default_factory=Outcome)
     text: list[str] = field(default_factory=list)
@@ -107,6 +110,8 @@ class _Reader:
             self.text.append("\n")
         elif tag == "code":
             self.text.append("`")
+        elif tag == "img" and self.pictures:
+            self.text.append(f" {_SPACE.sub(' ', node.attributes.get('alt') or '')} ")
         elif tag in {"ul", "ol", "menu"}:
             self._open_list(node)
         elif tag == "li":

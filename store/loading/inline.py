@@ -16,6 +16,7 @@ _PIECES = re.compile(
     rf"|(?P<tag></?(?:{_TAGS})(?=[\s/>])(?P<attributes>[^<>]*)>)",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
+_ALTERNATIVE = re.compile(r"(?<![\w-])alt\s*=\s*(?:\"([^\"]+)\"|'([^']+)')", re.IGNORECASE)
 _HIDDEN_TAG = re.compile(r"<(?P<name>span|div|p|small|font|b|i|em|strong)\b(?P<attributes>[^<>]*)>", re.IGNORECASE)
 _LINK = re.compile(
     r"!?\[((?:[^\[\]\\]|\\.)*)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)|\[[^\[\]]*\])"
@@ -23,6 +24,11 @@ _LINK = re.compile(
 _EMPHASIS = re.compile(r"(?<![\w\\])(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _SPAN_OR_PROSE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)|(?:(?!`+.+?`).)+", re.DOTALL)
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ANY_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)([^<>]*)>")
+_NO_CONTAINER = frozenset(
+    ("br", "col", "hr", "img", "input", "link", "meta", "source", "wbr", "p", "li", "td", "th", "tr")
+)
+_NEVER_SHOWN = frozenset(("template", "noscript"))
 _HEADING_ID = re.compile(r"\s*\{#[\w:.-]+\}\s*$")
 _LONGEST_HEADING = 2_000
 """Characters up to which marks are looked for; nobody writes longer headings, but generated files hold them."""
@@ -54,9 +60,19 @@ def visible_markdown(text: str) -> tuple[str, int]:
         else:
             after = _end_of_hidden(text, match)
             hidden += after - place
-            kept.append("\n" if match["tag"].lower().startswith("<br") and "|" not in text else "")
+            kept.append(_in_place_of(match) if after == match.end() else "")
             place = after
     return "".join([*kept, text[place:]]), hidden
+
+
+def _in_place_of(tag: re.Match[str]) -> str:
+    """What a reader sees of a tag: a line break, the description of a picture, or nothing."""
+    name = tag["tag"].lower()
+    if name.startswith("<br"):
+        # In a table a new line would end the row.
+        return " " if "|" in tag.string else "\n"
+    described = _ALTERNATIVE.search(tag["attributes"]) if name.startswith("<img") else None
+    return " ".join((described[1] or described[2]).split()) if described else ""
 
 
 def _runs_of_ticks(text: str) -> dict[int, list[int]]:
@@ -93,6 +109,30 @@ def hides(attributes: str) -> bool:
     return bool(re.search(r"(?<![\w-])hidden(?![\w-])", plain, re.IGNORECASE)) or bool(
         re.search(r"aria-hidden\s*=\s*[\"']?true", attributes, re.IGNORECASE)
     )
+
+
+class HiddenSpan:
+    """A hidden HTML element whose start and end stand in different blocks of Markdown."""
+
+    def __init__(self) -> None:
+        self._name = ""
+        self._depth = 0
+
+    def __bool__(self) -> bool:
+        """Whether a hidden element is open."""
+        return self._depth > 0
+
+    def pass_over(self, markup: str) -> None:
+        """Take the tags of one more block of HTML into account."""
+        for closing, name, attributes in _ANY_TAG.findall(markup):
+            if not self._depth:
+                self._open(closing, name.lower(), attributes)
+            elif name.lower() == self._name:
+                self._depth += -1 if closing else 1
+
+    def _open(self, closing: str, name: str, attributes: str) -> None:
+        if not closing and name not in _NO_CONTAINER and (name in _NEVER_SHOWN or hides(attributes)):
+            self._name, self._depth = name, 1
 
 
 def hiding_style(style: str) -> bool:

@@ -14,7 +14,7 @@ from markdown_it.token import Token
 
 from store.loading.builder import BlockBuilder
 from store.loading.encoding import decode
-from store.loading.inline import plain_words, visible_markdown
+from store.loading.inline import HiddenSpan, plain_words, visible_markdown
 from store.loading.metadata import scope_of, split_front_matter
 from store.loading.source import Source, language_code, title_from_name, web_address
 from store.loading.tables import Table, caption_like
@@ -74,10 +74,16 @@ def add_markdown(text: str, builder: BlockBuilder) -> int:
     text = _EMBEDDED_DATA.sub("data:", text)
     lines = text.split("\n")
     tokens = _parser().parse(text)
+    span = HiddenSpan()
     hidden, place = 0, 0
     while place < len(tokens):
-        after = _end_of(tokens, place)
-        hidden += _add_block(tokens[place:after], lines, builder)
+        first, after = tokens[place], _end_of(tokens, place)
+        if span:
+            hidden += len(_raw(first, lines))
+        else:
+            hidden += _add_block(tokens[place:after], lines, builder)
+        if first.type == "html_block":
+            span.pass_over(first.content)
         place = after
     return hidden
 
@@ -99,6 +105,11 @@ def _end_of(tokens: Sequence[Token], place: int) -> int:
     return after + 1
 
 
+def _raw(token: Token, lines: Sequence[str]) -> str:
+    start, end = token.map or [0, 0]
+    return "\n".join(lines[start:end]).rstrip()
+
+
 def _add_block(tokens: Sequence[Token], lines: Sequence[str], builder: BlockBuilder) -> int:
     first = tokens[0]
     if first.type == "heading_open":
@@ -109,13 +120,12 @@ def _add_block(tokens: Sequence[Token], lines: Sequence[str], builder: BlockBuil
         return _add_html(first.content, builder)
     if first.type not in _KINDS and first.type != "table_open":
         return 0
-    start, end = first.map or [0, 0]
-    raw = "\n".join(lines[start:end]).rstrip()
+    raw = _raw(first, lines)
     if _KINDS.get(first.type) == "code":
         builder.add("code", _as_fence(first, raw))
         return 0
     if first.type == "ordered_list_open":
-        raw = _numbered(tokens, list(lines[start:end]), start)
+        raw = _numbered(tokens, raw.split("\n"), first.map[0] if first.map else 0)
     shown, hidden = visible_markdown(raw)
     if first.type == "table_open":
         _add_table(shown, builder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,8 @@ def read(source: Source) -> Document:
 def _opened(data: bytes) -> PdfReader:
     import pypdf
 
+    # Repairs of slightly wrong files are logged line by line; what a reader must know is in the document's notes.
+    logging.getLogger("pypdf").setLevel(logging.ERROR)
     try:
         reader = pypdf.PdfReader(io.BytesIO(data))
         locked = reader.is_encrypted and not reader.decrypt("")

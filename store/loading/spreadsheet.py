@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -29,6 +30,8 @@ def read(source: Source) -> Document:
     """
     import openpyxl
 
+    # It warns of styles and validations that it skips: nothing that changes the text.
+    warnings.filterwarnings("ignore", category=UserWarning, module=r"openpyxl\b")
     archive = open_archive(source.data, "xl/workbook.xml")
     # Streaming keeps memory flat; it knows no merged areas, so these are read from the sheet's own part.
     book = openpyxl.load_workbook(io.BytesIO(source.data), read_only=True, data_only=True)
