@@ -152,7 +152,7 @@ class LexicalIndex:
         self,
         stems: Mapping[str, float],
         limit: int,
-        collections: Sequence[str] = (),
+        collections: Sequence[str],
         scope: ScopeFilter | None = None,
     ) -> list[LexicalHit]:
         """The chunks that match any of the stems, best first.
@@ -160,10 +160,10 @@ class LexicalIndex:
         Args:
             stems: query stems with their weights (1.0 for plain BM25).
             limit: at most so many hits.
-            collections: only chunks of these; empty means all.
+            collections: only chunks of these.
             scope: only chunks that carry one of the values for every key.
         """
-        if not stems or limit <= 0:
+        if not stems or not collections or limit <= 0:
             return []
         searcher = self._searcher
         hits = searcher.search(self._query(stems, collections, scope or {}), limit, count=False).hits
@@ -172,12 +172,12 @@ class LexicalIndex:
     def _query(self, stems: Mapping[str, float], collections: Sequence[str], scope: ScopeFilter) -> Any:
         words = [(tantivy.Occur.Should, self._word(stem, weight)) for stem, weight in stems.items()]
         clauses = [(tantivy.Occur.Must, tantivy.Query.boolean_query(words))]
-        allowed = [("collection", list(collections))] if collections else []
+        allowed = [("collection", list(collections))]
         allowed += [("scope", [f"{key}={value}" for value in values]) for key, values in scope.items()]
         for field, values in allowed:
             restriction = tantivy.Query.term_set_query(self._schema, field, values)
             clauses.append((tantivy.Occur.Must, tantivy.Query.const_score_query(restriction, 0.0)))
-        return clauses[0][1] if len(clauses) == 1 else tantivy.Query.boolean_query(clauses)
+        return tantivy.Query.boolean_query(clauses)
 
     def _word(self, stem: str, weight: float) -> Any:
         query = tantivy.Query.term_query(self._schema, "body", stem, "freq")

@@ -96,15 +96,14 @@ class Searcher:
 
         Args:
             question: text with at least one letter or digit.
-            collections: search only these; empty means all.
+            collections: search these and no others; none gives nothing.
             scope: facts that every passage must carry.
 
         Raises:
-            UsageError: an unknown collection, or a scope without a value.
+            UsageError: a scope without a value.
             UnavailableError: both routes failed.
         """
         scope = dict(scope or {})
-        collections = self._known(collections)
         watch = _Watch()
         vector = self._index.embedder.embed_queries([question])[0]
         watch.lap("embed")
@@ -134,15 +133,6 @@ class Searcher:
             tuple(note for note in (dense_note, lexical_note) if note),
             watch.timings(),
         )
-
-    def _known(self, collections: Sequence[str]) -> list[str]:
-        existing = self._index.documents.collections()
-        unknown = [name for name in collections if name not in existing]
-        if unknown:
-            raise UsageError(
-                f"There is no collection {unknown[0]!r}.", f"Known collections: {', '.join(existing) or 'none yet'}."
-            )
-        return list(collections or existing)
 
     def _dense(
         self, vector: Vector, collections: Sequence[str], scope: ScopeFilter
