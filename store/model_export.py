@@ -37,7 +37,7 @@ MIN_PARITY = 0.9999
 """Lowest cosine at which an fp32 export counts as the same model; measured exports reach 1.0000 to six digits."""
 
 MIN_INT8_COSINE = 0.97
-"""Lowest mean cosine between int8 and fp32 at which ``auto`` takes int8; MiniLM reaches .992."""
+"""Lowest mean cosine between int8 and fp32 at which ``auto`` takes int8; MiniLM reaches .990 on the probes."""
 
 _OPSET = 17
 _LONGEST_PROBE = 512
@@ -187,7 +187,9 @@ def _choose_precision(
     Measured on four labelled sets with the default model (chunks of 700 characters; hit@1, hit@3, AUROC of the best
     cosine; fp32 → int8): product documentation .692 .862 .767 → .723 .846 .748; support forum .777 .897 .677 →
     .766 .914 .682; bank customers .929 .966 .908 → .928 .964 .909; assistant requests .876 .937 .962 → .872 .939
-    .961. No loss beyond chance, at 1.5 to 1.7 times the speed and a quarter of the size.
+    .961. Hits move by up to .03 in both directions; the AUROC falls by .019 on the smallest set (100 questions) and
+    stays within .006 on the others. Taken as a tie, and int8 needs 1.5 to 1.8 times less processor time and a
+    quarter of the space. Where a threshold must not move at all, ``fp32`` is the choice.
     """
     if requested == "fp32":
         return identity
