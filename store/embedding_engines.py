@@ -147,7 +147,7 @@ class OnnxEmbedder(_LocalEmbedder):
     Texts run one at a time, without padding, several threads side by side. Per second of processor time that gives
     19 chunks of 145 tokens in fp32 and 29 in int8, against 13 and 17 in batches of 32 sorted by length (AVX2, one
     thread). And it makes an int8 vector reproducible: dynamic quantisation scales by the largest activation of the
-    whole batch, so that in batches of 32 the same text moves by up to .01 of cosine with its neighbours.
+    whole batch, so that in batches of 32 the same text moves by about .01 of cosine with its neighbours.
 
     Args:
         identity: what the manifest says.
