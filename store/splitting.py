@@ -233,19 +233,29 @@ def _reopened(fence: re.Match[str]) -> str:
 
 
 def _with_whole_fences(parts: Sequence[str]) -> list[str]:
-    """Close a fence that a part leaves open, and open it again in the next."""
+    """Close a fence that a part leaves open, and open it again in the next.
+
+    A part of nothing but a fence goes when its neighbour gets the same one.
+    """
     whole: list[str] = []
     open_fence: re.Match[str] | None = None
-    for part in parts:
+    closed = False  # whether the last part written was closed by us
+    for number, part in enumerate(parts):
         start = f"{open_fence['indent']}{_reopened(open_fence)}\n" if open_fence else ""
         for line in part.split("\n"):
             open_fence = _after_line(open_fence, line)
         end = f"\n{open_fence['indent']}{open_fence['mark']}" if open_fence else ""
-        fence = _FENCE.fullmatch(part.strip("\n"))
-        if fence and bool(start) != bool(end) and len(fence["info"].strip()) <= _LONGEST_INFO:
-            continue  # nothing but a fence: its neighbour gets the same one
-        whole.append(f"{start}{part}{end}")
+        repeated_before = bool(start and not end and closed)
+        repeated_after = bool(end and not start and number + 1 < len(parts))
+        if not (_is_short_fence(part) and (repeated_before or repeated_after)):
+            whole.append(f"{start}{part}{end}")
+            closed = bool(end)
     return whole
+
+
+def _is_short_fence(part: str) -> bool:
+    fence = _FENCE.fullmatch(part.strip("\n"))
+    return fence is not None and len(fence["info"].strip()) <= _LONGEST_INFO
 
 
 def _after_line(open_fence: re.Match[str] | None, line: str) -> re.Match[str] | None:

@@ -181,7 +181,7 @@ def test_hostile_input_ends_soon_in_a_document_or_a_reason(name):
     assert time.process_time() - start < 8
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     suffix=st.sampled_from(sorted(SUPPORTED_SUFFIXES)),
     data=st.binary(max_size=300) | st.text(max_size=200).map(str.encode),
@@ -195,7 +195,7 @@ def test_any_bytes_give_a_document_or_a_reason(suffix, data):
     assert "\0" not in document.title + "".join(block.text for block in document.blocks)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     text=st.text("ab #*-_`>|\n\t[](){}<>!:=~1.\\&;/\"'", max_size=300),
     suffix=st.sampled_from([".md", ".html", ".rst", ".csv", ".txt"]),
