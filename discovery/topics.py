@@ -96,7 +96,8 @@ def _difference(first: str, second: str, platforms: PlatformNames) -> str | None
     named = platforms.mentioned(first), platforms.mentioned(second)
     if named[0] != named[1]:
         return f"different platforms: {_listed(named[0])} and {_listed(named[1])}"
-    numbers = _numbers(first, platforms), _numbers(second, platforms)
+    unnamed = platforms.split(first)[1], platforms.split(second)[1]
+    numbers = _numbers(unnamed[0]), _numbers(unnamed[1])
     if numbers[0] != numbers[1]:
         return f"different numbers: {_listed(numbers[0])} and {_listed(numbers[1])}"
     if _negated(first) != _negated(second):
@@ -104,7 +105,7 @@ def _difference(first: str, second: str, platforms: PlatformNames) -> str | None
     opposites = _opposites(first, second)
     if opposites:
         return f"opposite words: {opposites[0]} and {opposites[1]}"
-    strange = _identifiers_missing(first, second) or _identifiers_missing(second, first)
+    strange = _identifiers_missing(unnamed[0], second) or _identifiers_missing(unnamed[1], first)
     return f"only one of them names {strange}" if strange else None
 
 
@@ -135,9 +136,8 @@ def _negated(text: str) -> bool:
     )
 
 
-def _numbers(text: str, platforms: PlatformNames) -> frozenset[str]:
-    """Numbers and versions outside platform names, so that k8s and Kubernetes agree."""
-    return frozenset(_NUMBER.findall(fold(platforms.split(text)[1])))
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(_NUMBER.findall(fold(text)))
 
 
 def _opposites(first: str, second: str) -> tuple[str, str] | None:
