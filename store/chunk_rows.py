@@ -10,7 +10,7 @@ from sqlalchemy import Column, Connection, Row, and_, bindparam, delete, select
 
 from store.errors import ConflictError
 from store.records import StoredChunk, Visibility
-from store.statements import batches, insert_for
+from store.statements import batches, upsert
 from store.tables import chunk_vectors, chunks, collections, documents, stale_chunks
 
 SECTION_SEPARATOR = " › "
@@ -96,11 +96,8 @@ def mark_stale(connection: Connection, dialect: str, found: Sequence[tuple[str, 
     """Note (chunk id, collection) pairs; an id that is noted already gets the new time."""
     if not found:
         return
-    insert = insert_for(dialect, stale_chunks)
-    renewed = {"since": insert.excluded.since, "collection": insert.excluded.collection}
-    statement = insert.on_conflict_do_update(index_elements=["chunk_id"], set_=renewed)
     rows = [{"chunk_id": chunk_id, "collection": collection, "since": moment} for chunk_id, collection in found]
-    connection.execute(statement, rows)
+    connection.execute(upsert(dialect, stale_chunks, ("chunk_id",)), rows)
 
 
 def insert_rows(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import func, select, update
 
 from store import chunk_rows, document_rows
 from store.columns import digest
@@ -18,7 +18,7 @@ from store.document_rows import Counts, DocumentWrite, IndexedChunk, Known
 from store.errors import ConflictError, NotFoundError, UsageError
 from store.index_log import DOCUMENTS_LOCK, Failure, IndexLog, drop_failures, now, raise_revision
 from store.records import StoredChunk, StoredDocument, Visibility
-from store.statements import batches, insert_for, refuse_repeats
+from store.statements import batches, refuse_repeats, upsert
 from store.tables import chunk_vectors, collections, documents, stale_chunks
 from store.text import clean
 
@@ -129,7 +129,8 @@ class DocumentStore(IndexLog):
             replaced = {write.id for write in writes} | document_rows.superseded(connection, writes)
             chunk_rows.retire(connection, self._database.dialect, sorted(replaced), moment=now())
             chunk_rows.delete_in(connection, documents.c.id, sorted(replaced - {write.id for write in writes}))
-            self._upsert_documents(connection, writes)
+            rows = [document_rows.document_values(write) for write in writes]
+            connection.execute(upsert(self._database.dialect, documents, ("id",)), rows)
             chunk_rows.insert_rows(connection, *document_rows.chunk_values(writes))
             chunk_rows.delete_in(connection, stale_chunks.c.chunk_id, new)
             drop_failures(connection, document_rows.by_collection(writes))
@@ -166,12 +167,6 @@ class DocumentStore(IndexLog):
                 )
             connection.execute(update(documents).where(documents.c.id == document_id).values(**moved))
             raise_revision(connection, self._database.dialect)
-
-    def _upsert_documents(self, connection: Connection, writes: Sequence[DocumentWrite]) -> None:
-        insert = insert_for(self._database.dialect, documents)
-        overwritten = {column.name: insert.excluded[column.name] for column in documents.c if column.name != "id"}
-        statement = insert.on_conflict_do_update(index_elements=["id"], set_=overwritten)
-        connection.execute(statement, [document_rows.document_values(write) for write in writes])
 
     def chunks_by_id(self, chunk_ids: Sequence[str]) -> dict[str, StoredChunk]:
         """The live chunks among these ids, each with its document; one query, unknown ids are left out."""
@@ -211,7 +206,5 @@ class DocumentStore(IndexLog):
                 if chunk_id in live
             ]
             if rows:
-                insert = insert_for(self._database.dialect, chunk_vectors)
-                new = {name: insert.excluded[name] for name in ("model_fingerprint", "vector")}
-                connection.execute(insert.on_conflict_do_update(index_elements=["chunk_id"], set_=new), rows)
+                connection.execute(upsert(self._database.dialect, chunk_vectors, ("chunk_id",)), rows)
                 raise_revision(connection, self._database.dialect)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, select
 from store import chunk_rows
 from store.columns import digest
 from store.database import Database
-from store.statements import batches, insert_for
+from store.statements import batches, insert_for, upsert
 from store.tables import chunks, counters, failures, index_state, stale_chunks
 
 DOCUMENTS_LOCK = "documents"
@@ -91,8 +91,7 @@ class IndexLog:
             if value is None:
                 connection.execute(delete(index_state).where(index_state.c.key == key))
                 return
-            insert = insert_for(self._database.dialect, index_state)
-            statement = insert.on_conflict_do_update(index_elements=["key"], set_={"value": insert.excluded.value})
+            statement = upsert(self._database.dialect, index_state, ("key",))
             connection.execute(statement, {"key": key, "value": value})
 
     def record_failures(self, collection: str, failed: Sequence[Failure]) -> None:

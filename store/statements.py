@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TypeVar
 
-from sqlalchemy import Table
+from sqlalchemy import Insert, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from store.errors import UsageError
@@ -14,6 +15,17 @@ IDS_PER_STATEMENT = 500
 """Both databases limit the parameters of a statement (SQLite 32,766, PostgreSQL 65,535)."""
 
 Item = TypeVar("Item")
+
+
+@cache
+def upsert(dialect: str, table: Table, keys: tuple[str, ...], changed: tuple[str, ...] = ()) -> Insert:
+    """An INSERT that overwrites a row with the same keys: the ``changed`` columns, or all but the keys when empty.
+
+    Made once for each table: building a statement costs more than running it on SQLite.
+    """
+    insert = insert_for(dialect, table)
+    names = changed or tuple(column.name for column in table.c if column.name not in keys)
+    return insert.on_conflict_do_update(index_elements=keys, set_={name: insert.excluded[name] for name in names})
 
 
 def insert_for(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:

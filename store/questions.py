@@ -1,0 +1,246 @@
+"""The question log, votes on answers, and claims that make work happen exactly once."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from store import askers
+from store.columns import index_key
+from store.database import Database
+from store.errors import NotFoundError
+from store.privacy import redact
+from store.question_stats import Stats, summed_up
+from store.records import AbstainReason, Rule, ScopeFilter, Status, Visibility
+from store.statements import insert_for, upsert
+from store.tables import claims, questions, votes
+
+__all__ = ["Forgotten", "QuestionRecord", "QuestionStore", "Stats"]
+
+LATENCY_SAMPLE = 10_000
+"""Latencies and rates come from at most this many of the latest questions."""
+CLAIM_SECONDS = 600
+"""After this long an unfinished claim counts as crashed and may be claimed again."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRecord:
+    """One question with what became of it. ``id`` may stay empty: recording gives one.
+
+    Attributes:
+        reason: why nothing was answered; None when something was.
+        timings: milliseconds by stage (``embed``, ``search``, ``gate``, ``answer``, ``total``).
+        gap_id: the gap that the question opened or joined, else an empty string.
+    """
+
+    asked_at: datetime
+    text: str
+    status: Status
+    answer: str = ""
+    reason: AbstainReason | None = None
+    asker: str = ""
+    platform: str = ""
+    channel: str = ""
+    visibility: Visibility = Visibility.PUBLIC
+    rules: Sequence[Rule] = ()
+    max_score: float = 0.0
+    support: float = 0.0
+    policy: str = ""
+    timings: Mapping[str, float] = field(default_factory=dict)
+    gap_id: str = ""
+    language: str = ""
+    collections: Sequence[str] = ()
+    scope: ScopeFilter = field(default_factory=dict)
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How much was erased: questions and votes deleted, gap sightings no longer tied to a person."""
+
+    questions: int
+    votes: int
+    sightings: int
+
+
+class QuestionStore:
+    """Questions, votes and claims; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def record(self, record: QuestionRecord) -> str:
+        """Store a question; returns its id. Free text is redacted here once more, before it can reach the disk."""
+        identity = record.id or uuid.uuid4().hex
+        with self._database.begin() as connection:
+            connection.execute(_INSERT, _values(replace(record, id=identity)))
+        return identity
+
+    def get(self, question_id: str) -> QuestionRecord:
+        """One recorded question.
+
+        Raises:
+            NotFoundError: there is none with this id (any more).
+        """
+        found = self._select(questions.c.id == index_key(question_id))
+        if not found:
+            raise NotFoundError(f"There is no question {question_id!r}; it may have been deleted.")
+        return found[0]
+
+    def of_gap(self, gap_id: str) -> list[QuestionRecord]:
+        """The recorded questions of a gap, oldest first."""
+        return self._select(questions.c.gap_id == index_key(gap_id))
+
+    def since(self, moment: datetime) -> list[QuestionRecord]:
+        """The questions asked at or after a moment, oldest first."""
+        return self._select(questions.c.asked_at >= moment)
+
+    def _select(self, condition: ColumnElement[bool]) -> list[QuestionRecord]:
+        query = select(questions).where(condition).order_by(questions.c.asked_at, questions.c.id)
+        with self._database.connect() as connection:
+            return [_record(row) for row in connection.execute(query)]
+
+    # Exactly once
+
+    def claim(self, kind: str, key: str, *, now: datetime | None = None, retry_seconds: float = CLAIM_SECONDS) -> bool:
+        """Whether the caller is the first to take this piece of work, over all threads and processes.
+
+        A claim that was not finished within ``retry_seconds`` was lost in a crash: it can be won once more.
+
+        Args:
+            kind: what is claimed, such as ``slack-event``.
+            key: which one, such as the event's id.
+            now: the present moment; the clock when None.
+            retry_seconds: ``math.inf`` makes a claim final.
+        """
+        moment = now or datetime.now(UTC)
+        values = {"kind": kind, "key": index_key(key), "claimed_at": moment}
+        this = (claims.c.kind == kind) & (claims.c.key == index_key(key))
+        statement = insert_for(self._database.dialect, claims).on_conflict_do_nothing()
+        with self._database.begin() as connection:
+            if connection.execute(statement, values).rowcount == 1:
+                return True
+            if retry_seconds > timedelta.max.total_seconds():
+                return False
+            lost = claims.c.finished_at.is_(None) & (claims.c.claimed_at < moment - timedelta(seconds=retry_seconds))
+            return connection.execute(update(claims).where(this, lost).values(claimed_at=moment)).rowcount == 1
+
+    def finish(self, kind: str, key: str, *, now: datetime | None = None) -> None:
+        """Note that the claimed work is done and must never be claimed again."""
+        this = (claims.c.kind == kind) & (claims.c.key == index_key(key))
+        with self._database.begin() as connection:
+            connection.execute(update(claims).where(this).values(finished_at=now or datetime.now(UTC)))
+
+    def release(self, kind: str, key: str) -> None:
+        """Give an unfinished claim back, so that somebody else can win it at once."""
+        this = (claims.c.kind == kind) & (claims.c.key == index_key(key)) & claims.c.finished_at.is_(None)
+        with self._database.begin() as connection:
+            connection.execute(delete(claims).where(this))
+
+    # Feedback
+
+    def vote(
+        self, question_id: str, asker: str, helpful: bool, reason: str = "", *, now: datetime | None = None
+    ) -> None:
+        """Record what a person thinks of an answer; a second vote of the same person replaces the first.
+
+        Raises:
+            NotFoundError: there is no such question (any more).
+        """
+        values = {
+            "question_id": index_key(question_id),
+            "asker": index_key(asker),
+            "helpful": helpful,
+            "reason": redact(reason),
+            "voted_at": now or datetime.now(UTC),
+        }
+        try:
+            with self._database.begin() as connection:
+                connection.execute(upsert(self._database.dialect, votes, ("question_id", "asker")), values)
+        except IntegrityError as error:
+            raise NotFoundError(f"There is no question {question_id!r} to vote on.") from error
+
+    # Figures
+
+    def stats(self, since: datetime | None = None) -> Stats:
+        """Counts, rates, latencies and votes of the questions asked at or after a moment (all when None).
+
+        Latencies are computed from the latest 10,000 of them; everything else from all.
+        """
+        asked = questions.c
+        query = select(asked.status, asked.reason, asked.rules, asked.timings).order_by(asked.asked_at.desc())
+        voted = select(votes.c.helpful).join(questions)
+        if since is not None:
+            query, voted = query.where(asked.asked_at >= since), voted.where(asked.asked_at >= since)
+        with self._database.connect() as connection:
+            rows = connection.execute(query)
+            return summed_up(
+                ((row[0], row[1], row[2], row[3]) for row in rows), connection.scalars(voted), LATENCY_SAMPLE
+            )
+
+    # Privacy
+
+    def forget(self, asker: str) -> Forgotten:
+        """Erase a person: their questions and votes, and their name on gaps, whose counts stay."""
+        who = index_key(asker)
+        with self._database.begin(askers.GAPS_LOCK) as connection:
+            voted = connection.execute(delete(votes).where(votes.c.asker == who)).rowcount
+            asked = connection.execute(delete(questions).where(questions.c.asker == who)).rowcount
+            return Forgotten(asked, voted, askers.anonymise(connection, who))
+
+    def delete_before(self, when: datetime) -> Forgotten:
+        """Delete questions, their votes and claims older than a moment, and the names on gaps not seen since."""
+        with self._database.begin(askers.GAPS_LOCK) as connection:
+            old = select(questions.c.id).where(questions.c.asked_at < when)
+            voted = connection.execute(delete(votes).where(votes.c.question_id.in_(old))).rowcount
+            asked = connection.execute(delete(questions).where(questions.c.asked_at < when)).rowcount
+            connection.execute(delete(claims).where(claims.c.claimed_at < when))
+            return Forgotten(asked, voted, askers.anonymise_before(connection, when))
+
+
+_INSERT = insert(questions)
+
+
+def _values(record: QuestionRecord) -> dict[str, object]:
+    return {
+        "id": record.id,
+        "asked_at": record.asked_at,
+        "asker": index_key(record.asker),
+        "platform": record.platform,
+        "channel": record.channel,
+        "visibility": record.visibility.value,
+        "text": redact(record.text),
+        "answer": redact(record.answer),
+        "status": record.status.value,
+        "reason": record.reason.value if record.reason else "",
+        "rules": [rule.value for rule in record.rules],
+        "max_score": record.max_score,
+        "support": record.support,
+        "policy": record.policy,
+        "timings": record.timings,
+        "gap_id": record.gap_id,
+        "language": record.language,
+        "collections": list(record.collections),
+        "scope": {key: list(values) for key, values in record.scope.items()},
+    }
+
+
+def _record(row: Row[*tuple[Any, ...]]) -> QuestionRecord:
+    values = dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public way to a mapping, despite its name
+    return QuestionRecord(
+        **values
+        | {
+            "visibility": Visibility(values["visibility"]),
+            "status": Status(values["status"]),
+            "reason": AbstainReason(values["reason"]) if values["reason"] else None,
+            "rules": tuple(Rule(tag) for tag in values["rules"]),
+            "collections": tuple(values["collections"]),
+            "scope": {key: tuple(allowed) for key, allowed in values["scope"].items()},
+        }
+    )
