@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from store.text import clean
+from store.text import clean, stop_words
 
 _LATIN = "a-z0-9à-öø-ɏ"
 _PIECE = re.compile(f"[{_LATIN}]+")
@@ -248,12 +248,29 @@ def _meant(spelling: _Spelling, text: str, start: int, end: int, cues: frozenset
     if text[end : end + 1] == "-" or text[start - 1 : start] == "-":
         return False
     before, after = _surroundings(text, start, end)
+    if _in_longer_name(platform, before, cues):
+        return False
     if before.strip(_OPENERS) and not _title_case(before + text[start:end] + after):
         return True
     if not before.strip(_OPENERS) and not after.strip(_OPENERS + ".,!?:;"):
         return True
     nearby = {*_words(before)[-_NEARBY_WORDS:], *_words(after)[:_NEARBY_WORDS]}
     return not platform.own_cues_only and not cues.isdisjoint(nearby)
+
+
+def _in_longer_name(platform: Platform, before: str, cues: frozenset[str]) -> bool:
+    """Whether a capitalised word stands directly in front ("American Express").
+
+    The first word of a sentence is always capitalised: it counts only where the name is a verb or adjective as well.
+    """
+    words = _WORD.findall(before)
+    if not words or not before.endswith(words[-1] + " ") or not words[-1].istitle():
+        return False
+    return (
+        (len(words) > 1 or platform.own_cues_only)
+        and words[-1].lower() not in cues
+        and words[-1].lower() not in stop_words()
+    )
 
 
 def _settled(platform: Platform, text: str, start: int, end: int) -> bool:

@@ -51,6 +51,8 @@ def test_a_platform_is_found_under_each_of_its_spellings(text, expected):
         ("helm upgrade fails", {"Helm"}),
         ("# Helm", {"Helm"}),
         ("Install Helm first", {"Helm"}),
+        ("Restart Consul now", {"Consul"}),
+        ("Does Go scale?", {"Go"}),
         ("post to slack", {"Slack"}),
         ("Slack workspace rules", {"Slack"}),
         ("VPN on windows", {"Windows"}),
@@ -100,6 +102,8 @@ def test_an_ambiguous_name_counts_where_context_shows_the_product(text, expected
         "Excel at your work",
         "heap of sand",
         "MAC address",
+        "Can I pay with American Express?",
+        "American Express cards",
     ],
 )
 def test_an_ordinary_word_is_no_platform(text):
