@@ -33,138 +33,20 @@ _LAST_WORD = re.compile(r"[^\s(\[\"'“‘*_`]*\Z")
 _NEXT = re.compile(r"\s*[\"'“‘(\[*_`「『（《]*(?P<word>\S*)")
 
 _NEVER_LAST = frozenset(
-    [
-        "e.g",
-        "eg",
-        "i.e",
-        "ie",
-        "vs",
-        "cf",
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "prof",
-        "st",
-        "fig",
-        "figs",
-        "eq",
-        "sec",
-        "approx",
-        "ca",
-        "incl",
-        "excl",
-        "resp",
-        "viz",
-        "al",
-        "gen",
-        "sgt",
-        "capt",
-        "hon",
-        "rev",
-    ]
+    (  # noqa: SIM905
+        "e.g eg i.e ie vs cf dr mr mrs ms prof st fig figs eq sec approx ca incl excl resp viz al gen sgt capt hon rev"
+    ).split()
 )
 """Abbreviations that something always follows in their own sentence."""
-_NUMBERED = frozenset(
-    [
-        "no",
-        "nr",
-        "vol",
-        "ch",
-        "art",
-        "pp",
-        "p",
-        "para",
-        "ver",
-        "v",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-    ]
-)
+_NUMBERED = frozenset("no nr vol ch art pp p para ver v jan feb mar apr jun jul aug sep sept oct nov dec".split())  # noqa: SIM905
 """Abbreviations only in front of a number: a bare "No." is a sentence."""
-_MAY_BE_LAST = frozenset(
-    [
-        "etc",
-        "inc",
-        "ltd",
-        "corp",
-        "co",
-        "a.m",
-        "p.m",
-        "am",
-        "pm",
-        "u.s",
-        "u.k",
-        "u.n",
-        "e.u",
-        "ph.d",
-        "min",
-        "max",
-        "est",
-        "dept",
-        "jr",
-        "sr",
-    ]
-)
+_MAY_BE_LAST = frozenset("etc inc ltd corp co a.m p.m am pm u.s u.k u.n e.u ph.d min max est dept jr sr".split())  # noqa: SIM905
 _INITIAL = re.compile(r"(?:[A-Z]\.)*[A-Z]")
 _STARTERS = frozenset(
-    [
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "it",
-        "its",
-        "if",
-        "in",
-        "when",
-        "while",
-        "where",
-        "you",
-        "we",
-        "they",
-        "he",
-        "she",
-        "to",
-        "a",
-        "an",
-        "for",
-        "use",
-        "run",
-        "see",
-        "then",
-        "there",
-        "however",
-        "also",
-        "and",
-        "but",
-        "so",
-        "as",
-        "at",
-        "by",
-        "on",
-        "with",
-        "after",
-        "before",
-        "once",
-        "please",
-        "note",
-        "do",
-        "don't",
-        "make",
-        "i",
-    ]
+    (  # noqa: SIM905
+        "the this that these those it its if in when while where you we they he she to a an for use run see then "
+        "there however also and but so as at by on with after before once please note do don't make i"
+    ).split()
 )
 """Words that begin a sentence rather than a name: they tell "the U.S. This" from "the U.S. Army"."""
 _LIST_NUMBER = re.compile(r"\s*(?:[-*+]\s+)?(?:\d{1,9}|[a-zA-Z]|[ivxIVX]{1,5})")
@@ -233,6 +115,8 @@ def _full_stop(before: str, following: str, *, lower: bool) -> bool:
         return False
     found = _LAST_WORD.search(before)
     last = found.group() if found else ""
+    if before[-1:].isspace():
+        return False
     known = last.casefold()
     if known in _NEVER_LAST or (known in _NUMBERED and following[0].isdigit()):
         return False

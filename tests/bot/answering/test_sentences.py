@@ -1,5 +1,7 @@
 """Facts about where sentences end."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,6 +67,7 @@ CASES = [
     ("怎么做?运行命令!完成。", ["怎么做?", "运行命令!", "完成。"]),
     ("编辑 config.yaml 文件。重启 v1.2.3 版本。", ["编辑 config.yaml 文件。", "重启 v1.2.3 版本。"]),
     ("使用 `a。b` 命令。完成", ["使用 `a。b` 命令。", "完成"]),
+    ("Run make . --all Now. Done.", ["Run make . --all Now.", "Done."]),
     ("No space.Then this stays. Yes.", ["No space.Then this stays.", "Yes."]),
 ]
 
@@ -79,7 +82,7 @@ def test_sentences_hold_every_visible_character_in_order(text):
     found = spans(text)
     assert "".join("".join(split(text)).split()) == "".join(text.split())
     assert all(start < end for start, end in found)
-    assert all(before[1] <= after[0] for before, after in zip(found, found[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in pairwise(found))
 
 
 def test_a_text_of_one_megabyte_is_split_in_no_time():
