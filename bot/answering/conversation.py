@@ -31,6 +31,7 @@ _SHAPE_ZH = re.compile(
     r"(?P<lead>那么?|还有|如果是?|换成)?\s*(?P<preposition>在)?\s*(?P<scope>[^？?，。呢吗]{1,24}?)"
     r"\s*(?P<after>[上里中])?\s*呢\s*[？?]*"
 )
+_ASKS_ZH = re.compile(r"什么|怎么|怎样|如何|为何|哪|多少|多久|几|是否|能不能|可不可以|谁|应该|需要")
 _BARE = re.compile(
     r"(?:(?:and|but|so|ok(?:ay)?|hm+)[,\s]+)*(?:why(?: not| so| is that)?|how(?: so| come| exactly)?|when|where|who|"
     r"since when|which (?:one|ones)|what else|what then|what next|anything else|for example|"
@@ -43,6 +44,7 @@ _BARE = re.compile(
 _REFERS = re.compile(
     r"\b(?:it|its|them|they|those|these|this|the same|that one|this one|the other one)\b"
     r"|\bthat(?=\s*[?.!,;]|\s*$|\s+(?:work|help|mean|apply|happen|change|command|step|option|setting|error|one)s?\b)"
+    r"|^(?:and |but |so )?(?:is|was|does|did|will|can|could|should|would) that\b"
     r"|(?:这个|那个|这样|那样|它们?|上述|该(?:命令|步骤|方法|设置|错误))",
     re.IGNORECASE,
 )
@@ -70,8 +72,7 @@ PLATFORMS = frozenset(
     (  # noqa: SIM905
         "windows linux macos mac ubuntu debian fedora centos rhel alpine android ios kubernetes k8s docker podman "
         "openshift aws azure gcp eks aks gke slack discord teams github gitlab bitbucket postgres postgresql mysql "
-        "sqlite mariadb chrome firefox safari python java node powershell bash zsh helm terraform ansible production "
-        "staging"
+        "sqlite mariadb chrome firefox safari python java node powershell bash zsh helm terraform ansible"
     ).split()
 )
 """Names that replace each other in a question ("on Linux" → "on Windows"); a caller may know more."""
@@ -109,14 +110,15 @@ def _complete(text: str) -> bool:
 
 
 def _follows_up(text: str) -> bool:
-    if not text or len(text) > _LONGEST_FOLLOW_UP or "\n" in text:
+    if not text or len(text) > _LONGEST_FOLLOW_UP or "\n" in text or _FILLER.fullmatch(text):
         return False
     return bool(_BARE.fullmatch(text)) or _scope(text) is not None or _refers_back(text)
 
 
 def _scope(text: str) -> re.Match[str] | None:
     """The follow-up's "and on X?" taken apart; None for any other shape."""
-    if found := _SHAPE_ZH.fullmatch(text):
+    found = _SHAPE_ZH.fullmatch(text)
+    if found and not _ASKS_ZH.search(found["scope"]):
         return found
     found = _SHAPE.fullmatch(text)
     if found is None or len(found["scope"].split()) > _FEW_WORDS + 1 or _is_question(found["scope"]):

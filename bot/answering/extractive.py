@@ -7,23 +7,20 @@ what they cannot stand without is added, and each is quoted with the number of i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
-from bot.answering.neighbours import following, needed, pieces, unfinished, whole_block
-from bot.answering.quoting import balanced, fitting, lines_of, marked, shortened
+from bot.answering.neighbours import announces_in_vain, following, needed, pieces, unfinished, whole_block
+from bot.answering.quoting import balanced, fitting, marked, shortened
+from bot.answering.screen import MARKER_ROOM, ExtractiveOptions, Screen
 from bot.answering.unit_scoring import RANK_SHARE, SCORE_SHARE, Asked, asked, score, section_bonus
 from bot.answering.units import Unit, units_of
 from store.records import Citation, Passage
 from store.search import QuestionTerm
 from store.text import stems
 
-SCREEN_CHARACTERS = 1200
-"""An answer in a chat window that needs no scrolling; also below Discord's 2,000 with sources and buttons."""
-SCREEN_LINES = 15
-MOST_UNITS = 5
-"""Units chosen by score; what they need around them comes on top."""
-MOST_SOURCES = 3
+__all__ = ["Answer", "ExtractiveOptions", "answer"]
+
 QUOTE_CHARACTERS = 400
 SAME_PASSAGE_SHARE = 0.6
 """Part of the best unit's score that a further unit of the same passage needs."""
@@ -40,19 +37,7 @@ SMALLEST_CUT, FEWEST_LINES = 200, 4
 DEED_SHARE = 0.5
 """Part of the best passage's similarity that a passage with the code or steps needs."""
 _DEEDS = frozenset({"code", "steps"})
-_MARKER_ROOM = 8
-_WIDE_NUMBER = 10
 _FEW_WORDS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractiveOptions:
-    """How much is quoted: ``characters`` and ``lines`` of the whole answer, and from how many ``sources``."""
-
-    characters: int = SCREEN_CHARACTERS
-    lines: int = SCREEN_LINES
-    units: int = MOST_UNITS
-    sources: int = MOST_SOURCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,35 +55,6 @@ class _Pick:
     passage: int
     unit: int
     score: float
-
-
-@dataclass(slots=True)
-class _Screen:
-    """What has been chosen so far and what room is left."""
-
-    options: ExtractiveOptions
-    chosen: dict[int, set[int]] = field(default_factory=dict)
-    cut: dict[tuple[int, int], tuple[str, int]] = field(default_factory=dict)
-    characters: int = 0
-    lines: int = 0
-
-    def has_room(self, shown: Sequence[str]) -> bool:
-        """Whether these pieces fit."""
-        characters, lines = _size(shown)
-        return self.characters + characters <= self.options.characters and self.lines + lines <= self.options.lines
-
-    def take(self, passage: int, units: set[int], shown: Sequence[str]) -> None:
-        """Remember units and the room that their pieces need."""
-        self.chosen.setdefault(passage, set()).update(units)
-        characters, lines = _size(shown)
-        self.characters += characters
-        self.lines += lines
-
-
-def _size(shown: Sequence[str]) -> tuple[int, int]:
-    """Characters and non-blank lines of pieces with their markers and the blank lines between them."""
-    texts = [marked(balanced(piece), _WIDE_NUMBER) for piece in shown]
-    return sum(len(text) + 2 for text in texts), sum(map(lines_of, texts))
 
 
 def answer(
@@ -125,7 +81,7 @@ def answer(
     picks = _ranked(view, usable) or _leads(usable)
     if not picks:
         return Answer("", ())
-    screen = _Screen(options)
+    screen = Screen(options)
     wanted = _wanted(picks, usable, options)
     deeds = _deed(picks, usable, view)
     for pick in [*wanted[:1], *deeds, *wanted[1:]]:
@@ -231,7 +187,7 @@ def _same(one: Unit, other: Unit) -> bool:
     return shared >= SAME_WORDS * len(left | right) or (smaller > _FEW_WORDS and shared == smaller)
 
 
-def _place(pick: _Pick, passages: Sequence[Passage], view: Asked, screen: _Screen) -> bool:
+def _place(pick: _Pick, passages: Sequence[Passage], view: Asked, screen: Screen) -> bool:
     """Put a unit on the screen with what belongs to it, or with what it needs, or alone, whichever still fits."""
     text = passages[pick.passage].text
     units = units_of(text)
@@ -242,6 +198,8 @@ def _place(pick: _Pick, passages: Sequence[Passage], view: Asked, screen: _Scree
     block = own | whole_block(units, pick.unit)
     announced = block | set(following(text, units, max(block), view))
     for group in (announced, block, own, {pick.unit}):
+        if screen.chosen and announces_in_vain(text, units, group):
+            continue
         new = {
             number
             for number in group - taken
@@ -254,11 +212,11 @@ def _place(pick: _Pick, passages: Sequence[Passage], view: Asked, screen: _Scree
     return False
 
 
-def _place_beginning(pick: _Pick, passages: Sequence[Passage], screen: _Screen) -> None:
+def _place_beginning(pick: _Pick, passages: Sequence[Passage], screen: Screen) -> None:
     """The first lines of a unit that is larger than the room left; nothing when that would be a scrap."""
     text = passages[pick.passage].text
     unit = _unit(pick, passages)
-    characters = screen.options.characters - screen.characters - 2 * _MARKER_ROOM
+    characters = screen.options.characters - screen.characters - 2 * MARKER_ROOM
     lines = screen.options.lines - screen.lines - 3
     if screen.chosen and (characters < SMALLEST_CUT or lines < FEWEST_LINES):
         return
@@ -267,7 +225,7 @@ def _place_beginning(pick: _Pick, passages: Sequence[Passage], screen: _Screen) 
     screen.take(pick.passage, {pick.unit}, [shown])
 
 
-def _known(unit: Unit, number: int, pick: _Pick, passages: Sequence[Passage], screen: _Screen) -> bool:
+def _known(unit: Unit, number: int, pick: _Pick, passages: Sequence[Passage], screen: Screen) -> bool:
     """Whether another passage on the screen already says what this unit says (overlaps, copies)."""
     if number == pick.unit and not screen.chosen:
         return False
@@ -279,7 +237,7 @@ def _known(unit: Unit, number: int, pick: _Pick, passages: Sequence[Passage], sc
     )
 
 
-def _rendered(screen: _Screen, passages: Sequence[Passage], best: _Pick) -> Answer:
+def _rendered(screen: Screen, passages: Sequence[Passage], best: _Pick) -> Answer:
     """The pieces of each passage in its order with the number of its source, and the sources."""
     numbers: dict[tuple[str, str], int] = {}
     citations: list[Citation] = []
@@ -307,7 +265,7 @@ def _quote(passage: Passage, slices: Sequence[tuple[int, int, str]], best: int |
     return shortened(passage.text[start:end], QUOTE_CHARACTERS)
 
 
-def _slices(place: int, passage: Passage, screen: _Screen) -> list[tuple[int, int, str]]:
+def _slices(place: int, passage: Passage, screen: Screen) -> list[tuple[int, int, str]]:
     """What is shown of one passage in its order: start, end and text, units that were cut short each on their own."""
     units = units_of(passage.text)
     cut = {unit: made for (at, unit), made in screen.cut.items() if at == place}

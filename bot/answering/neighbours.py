@@ -96,6 +96,12 @@ def _runs(units: Sequence[Unit], chosen: Sequence[int]) -> list[list[int]]:
     return runs
 
 
+def announces_in_vain(text: str, units: Sequence[Unit], group: set[int]) -> bool:
+    """Whether the last of these units leads to something ("Run this:") that is not among them."""
+    last = units[max(group)]
+    return last.kind == "sentence" and text[last.start : last.end].endswith((":", "："))
+
+
 def unfinished(text: str, unit: Unit) -> bool:
     """Whether a unit only says that something is still to be written."""
     return bool(_UNFINISHED.fullmatch(text, unit.start, unit.end))

@@ -25,6 +25,8 @@ SCORE_SHARE = 0.35
 RANK_SHARE = 0.05
 SHAPE_BONUS = 0.25
 """Of the coverage, for the kind of unit that the question asks for: steps for "how to", a definition for "what is"."""
+CODE_BONUS = 0.1
+"""The same for code, which holds many words by chance and follows the sentence about it anyway."""
 HINT_BONUS = 0.1
 """For a reason after "why" and for a number after "how many"."""
 SHORT_WORDS = 4
@@ -192,7 +194,7 @@ def _pairs(unit: Unit, view: Asked) -> float:
 
 def _shape(text: str, unit: Unit, view: Asked) -> float:
     if view.how_to and unit.kind in {"code", "steps"}:
-        return SHAPE_BONUS
+        return CODE_BONUS if unit.kind == "code" else SHAPE_BONUS
     if view.definition and unit.kind == "sentence" and _DEFINES.match(text):
         return SHAPE_BONUS
     return 0.0

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.answering.extractive import SCREEN_CHARACTERS, SCREEN_LINES, answer
+from bot.answering.extractive import answer
 from bot.answering.quoting import balanced, lines_of
+from bot.answering.screen import SCREEN_CHARACTERS, SCREEN_LINES
 from store.records import Passage
 from store.search import QuestionTerm
 from store.text import informative, stems, terms
