@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, StatementError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from store.errors import ConfigurationError, GaplightError, UnavailableError
@@ -181,7 +181,8 @@ def _lock_key(name: str) -> int:
 
 
 def _is_lost(error: StatementError) -> bool:
-    return isinstance(error, DBAPIError) and error.connection_invalidated
+    # A damaged or foreign file comes as DatabaseError itself; its subclasses are mistakes of ours.
+    return type(error) is DatabaseError or (isinstance(error, DBAPIError) and error.connection_invalidated)
 
 
 def _postgres_engine(url: URL) -> Engine:

@@ -56,8 +56,11 @@ def merge(connection: Connection, dialect: str, source_ids: Sequence[str], into:
 
 def split(connection: Connection, dialect: str, gap_id: str, wordings: Sequence[str], key: str) -> str:
     """Move some wordings to a gap of their own; its id."""
-    old, new = gap_rows.unmerged(connection, gap_id).id, gap_id_of(key)
+    old = gap_rows.unmerged(connection, gap_id).id
     chosen = _chosen(gap_rows.wordings_of(connection, [old])[old], wordings)
+    if gap_id_of(key) == old:
+        key = f"{key} [{min(chosen)[:12]}]"
+    new = gap_id_of(key)
     askers = {who: when for who, when in gap_rows.askers_of(connection, [old])[old].items() if who[0] in chosen}
     own = [replace(one, merged_because="") for one in chosen.values()]
     _make_room(connection, old, new, key, own[0])
@@ -112,8 +115,6 @@ def _chosen(present: Sequence[Wording], texts: Sequence[str]) -> dict[str, Wordi
 def _make_room(connection: Connection, old: str, new: str, key: str, first: Wording) -> None:
     """Make the row of a split-off gap, out of a forwarding row where the key has one."""
     row = gap_rows.by_id(connection, new)
-    if new == old:
-        raise UsageError("The new gap needs another topic key than the one it is split from.", "Change the wording.")
     if row is None:
         gap_rows.insert_gap(connection, new, key, first, split_from=old)
     elif row.state == GapState.MERGED and row.merged_into == old:

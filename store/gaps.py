@@ -159,11 +159,12 @@ class GapStore:
         Args:
             gap_id: the gap that was merged too far.
             wordings: at least one of its wordings, and not all.
-            key: topic key of the new gap.
+            key: topic key of the new gap. Where it is the old gap's own, the wording is made part of it: a topic key
+                that is too coarse must not keep two questions together.
 
         Raises:
             NotFoundError: the gap or one of the wordings does not exist.
-            UsageError: no wording would move or stay, or the key is that of the gap itself.
+            UsageError: no wording would move, or none would stay.
             ConflictError: the gap was merged into another, or the key already has a gap of its own.
         """
         with self._database.begin(GAPS_LOCK) as connection:

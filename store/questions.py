@@ -122,9 +122,10 @@ class QuestionStore:
         moment = now or datetime.now(UTC)
         values = {"kind": kind, "key": index_key(key), "claimed_at": moment}
         this = (claims.c.kind == kind) & (claims.c.key == index_key(key))
-        statement = insert_for(self._database.dialect, claims).on_conflict_do_nothing()
+        # Without this option, SQLAlchemy does not ask PostgreSQL how many rows an INSERT made.
+        statement = insert_for(self._database.dialect, claims).execution_options(preserve_rowcount=True)
         with self._database.begin() as connection:
-            if connection.execute(statement, values).rowcount == 1:
+            if connection.execute(statement.on_conflict_do_nothing(), values).rowcount == 1:
                 return True
             if retry_seconds > timedelta.max.total_seconds():
                 return False
