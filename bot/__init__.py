@@ -1,0 +1,1 @@
+"""Where people and time enter: chat, command line, answering, wiring."""

@@ -1,0 +1,1 @@
+"""What is concluded from questions and documents: rules, gaps, topics."""

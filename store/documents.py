@@ -173,6 +173,11 @@ class DocumentStore(IndexLog):
         with self._database.connect() as connection:
             return chunk_rows.by_id(connection, chunk_ids)
 
+    def chunk_ids(self, collection: str | None = None) -> list[str]:
+        """The ids of all live chunks, or those of one collection, in order."""
+        with self._database.connect() as connection:
+            return chunk_rows.all_ids(connection, collection)
+
     def iterate_chunks(
         self, collection: str | None = None, batch: int = 1000, *, model_fingerprint: str | None = None
     ) -> Iterator[list[IndexedChunk]]:

@@ -1,0 +1,43 @@
+"""The command line: global options here, one file for each family of commands."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli import ask, care, chat, demo, gaps, ingest, stats
+from bot.cli.state import State
+
+app = typer.Typer(
+    name="gaplight",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: gaplight ingest docs/   then: gaplight ask 'How do I ...?'",
+)
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    config: Annotated[Path | None, typer.Option(help="Settings file. Default: gaplight.toml, if it exists.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Data folder. Default: .gaplight")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what happens, on standard error.")] = False,
+) -> None:
+    """Answer a team's questions from its own documents, and find out what the documents don't cover."""
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.ERROR, format="%(levelname)s %(name)s: %(message)s", force=True
+    )
+    if verbose:
+        for noisy in ("httpx", "chromadb", "alembic", "jieba"):
+            logging.getLogger(noisy).setLevel(logging.WARNING)
+    context.obj = State(config, data)
+
+
+for family in (ingest, ask, chat, gaps, stats, care, demo):
+    family.register(app)

@@ -1,0 +1,79 @@
+"""What has to be known of all documents to judge one question, kept until the documents change."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from store.sampling import measure_background
+
+from bot.answering.support import Background
+from discovery.platforms import PlatformNames
+from discovery.vocabulary import PlatformCache
+from store.database import Database
+from store.errors import UsageError
+from store.index import Index
+from store.records import Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The documents as a whole, at one revision.
+
+    Attributes:
+        revision: raised by every change of documents.
+        chunks: how many are indexed.
+        collections: all collections by name.
+        platforms: shipped and learned platform names.
+        background: the similarity that the corpus reaches by chance; None while it is too small to tell.
+    """
+
+    revision: int
+    chunks: int
+    collections: Mapping[str, Visibility]
+    platforms: PlatformNames
+    background: Background | None
+
+    def resolved(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """The collections to search: those wanted, or all.
+
+        Raises:
+            UsageError: a wanted collection does not exist; a restriction is never dropped in silence.
+        """
+        unknown = [name for name in wanted if name not in self.collections]
+        if unknown:
+            known = ", ".join(self.collections) or "none yet"
+            raise UsageError(f"There is no collection {unknown[0]!r}.", f"Known collections: {known}.")
+        return tuple(wanted or self.collections)
+
+
+class CorpusWatch:
+    """Gives the present :class:`Corpus`; one cheap query a call. May be used by many threads."""
+
+    def __init__(self, index: Index, database: Database) -> None:
+        self._index = index
+        self._platforms = PlatformCache(database)
+        self._turn = threading.Lock()
+        self._corpus: Corpus | None = None
+
+    def current(self) -> Corpus:
+        """The corpus at the documents' present revision."""
+        revision = self._index.documents.revision()
+        corpus = self._corpus
+        if corpus is None or corpus.revision != revision:
+            with self._turn:
+                corpus = self._corpus
+                if corpus is None or corpus.revision != revision:
+                    corpus = self._corpus = self._measured(revision)
+        return corpus
+
+    def _measured(self, revision: int) -> Corpus:
+        documents = self._index.documents
+        return Corpus(
+            revision,
+            documents.counts().chunks,
+            documents.collections(),
+            self._platforms.current(revision),
+            measure_background(self._index),
+        )

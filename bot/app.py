@@ -1,0 +1,188 @@
+"""The only place where real parts are built and joined."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bot.settings import Settings
+from store.chunking import CHUNKER_VERSION
+from store.database import Database, open_database
+from store.documents import DocumentStore
+from store.embedding import Embedder, ModelIdentity
+from store.gaps import GapStore
+from store.index import Index
+from store.lexical import LexicalIndex
+from store.lock import hold
+from store.questions import QuestionStore
+from store.text import TOKENISER_VERSION
+from store.vectors import ChromaVectors, VectorIndex, embedded_client, server_client
+
+if TYPE_CHECKING:
+    from bot.answering.engine import Engine, Policy
+    from store.ingest import Ingestor
+    from store.models import Report
+
+
+class App:
+    """All parts, each built when it is first asked for.
+
+    Args:
+        settings: what to build.
+        report: told in one sentence when something takes long.
+    """
+
+    def __init__(self, settings: Settings, report: Report | None = None) -> None:
+        self.settings = settings
+        self._report = report
+
+    @cached_property
+    def database(self) -> Database:
+        """The SQL database, migrated to the present schema."""
+        return open_database(self.settings.database_url)
+
+    @cached_property
+    def documents(self) -> DocumentStore:
+        """Documents and chunks."""
+        return DocumentStore(self.database)
+
+    @cached_property
+    def questions(self) -> QuestionStore:
+        """The question log."""
+        return QuestionStore(self.database)
+
+    @cached_property
+    def gaps(self) -> GapStore:
+        """The gap records."""
+        return GapStore(self.database)
+
+    @cached_property
+    def index(self) -> Index:
+        """Vectors and words."""
+        return Index(self.documents, self._embedder, self._vectors, self._lexical)
+
+    @cached_property
+    def ingestor(self) -> Ingestor:
+        """What brings documents into the index."""
+        from store.ingest import Ingestor
+
+        return Ingestor(self.index)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What answers questions.
+
+        Raises:
+            IndexMismatchError: the index was made by another model, or is incomplete.
+        """
+        # What answers questions is imported here only: commands that ask nothing start twice as fast without it.
+        from bot.answering.corpus import CorpusWatch
+        from bot.answering.engine import Engine, Parts
+        from discovery.gap_log import GapLog
+        from store.search import Searcher, SearchOptions
+
+        self.index.purge()
+        self.index.check()
+        corpus = CorpusWatch(self.index, self.database)
+        options = SearchOptions(self.settings.answer.passages, self.settings.answer.per_document)
+        parts = Parts(
+            searcher=Searcher(self.index, options),
+            gaps=GapLog(
+                self.gaps,
+                lambda: corpus.current().platforms,
+                self.settings.gaps.merge_similarity,
+                self.settings.gaps.repeat_minutes * 60,
+            ),
+            questions=self.questions,
+            corpus=corpus.current,
+            now=lambda: datetime.now(UTC),
+        )
+        return Engine(parts, self.policy)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """Thresholds, rules and their version."""
+        from bot.answering.engine import Policy
+        from bot.answering.extractive import ExtractiveOptions
+        from bot.answering.gate import DEFAULT_SUPPORT
+        from discovery.rules import RuleThresholds
+        from discovery.verdict import DEFAULT_VERDICT
+        from store.records import Rule
+
+        gate, rules = self.settings.gate, self.settings.rules
+        thresholds = {name: value for name, value in rules.model_dump().items() if name != "disabled"}
+        return Policy(
+            version=self._policy_version(),
+            threshold=DEFAULT_SUPPORT if gate.support is None else gate.support,
+            mode=gate.mode,
+            rules=RuleThresholds(**thresholds),
+            disabled=frozenset(Rule(tag) for tag in rules.disabled),
+            verdict=DEFAULT_VERDICT,
+            extractive=ExtractiveOptions(characters=self.settings.answer.max_characters),
+            redact=self.settings.privacy.redact,
+        )
+
+    def _policy_version(self) -> str:
+        """Ten digits that change whenever the same question could be treated differently."""
+        from bot.answering.engine import POLICY_VERSION
+        from bot.answering.gate import DEFAULT_SUPPORT
+
+        index = [CHUNKER_VERSION, TOKENISER_VERSION, self.index.embedder.identity.fingerprint]
+        chosen = self.settings.model_dump(mode="json", include={"answer", "gate", "rules", "gaps", "privacy"})
+        text = json.dumps([POLICY_VERSION, index, DEFAULT_SUPPORT, chosen], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+    def _embedder(self) -> Embedder:
+        from store.models import load
+
+        chosen = self.settings.embedding
+        return load(
+            chosen.model,
+            cache=self.settings.model_cache,
+            precision=chosen.precision,
+            threads=chosen.threads,
+            progress=self._report,
+        )
+
+    def _vectors(self, identity: ModelIdentity) -> VectorIndex:
+        url = self.settings.vectors.url
+        client = server_client(url) if url else embedded_client(self.settings.data / "vectors")
+        return ChromaVectors(client, identity.fingerprint)
+
+    def _lexical(self) -> LexicalIndex:
+        return LexicalIndex(self.settings.data / "lexical")
+
+    def close(self) -> None:
+        """Finish writes and give everything back."""
+        if "index" in self.__dict__:
+            self.index.close()
+        if "database" in self.__dict__:
+            self.database.close()
+
+
+@contextmanager
+def opened(settings: Settings, report: Report | None = None, *, exclusive: bool = True) -> Iterator[App]:
+    """The parts, closed at the end.
+
+    Args:
+        settings: what to build.
+        report: told in one sentence when something takes long.
+        exclusive: hold the data folder; needed for everything that touches the indexes.
+
+    Raises:
+        BusyError: another process holds the data folder.
+    """
+    app = App(settings, report)
+    try:
+        if exclusive:
+            with hold(settings.data):
+                yield app
+        else:
+            yield app
+    finally:
+        app.close()

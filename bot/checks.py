@@ -1,0 +1,150 @@
+"""What ``gaplight doctor`` looks at: each check says what it found and the step that mends it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+
+from bot.app import App
+from bot.settings import Settings
+from store.errors import GaplightError
+from store.language import detect_language
+from store.model_probe import covers
+
+_OLDEST_SQLITE = (3, 35, 0)
+"""What chromadb needs to import."""
+_SAMPLE_CHUNKS = 200
+_FOREIGN_SHARE = 0.1
+_LOW_DISK = 500_000_000
+
+
+class Verdict(StrEnum):
+    """How a check ended; only a failure makes ``doctor`` fail."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found; ``advice`` is the step that mends it, empty when all is well."""
+
+    check: str
+    verdict: Verdict
+    text: str
+    advice: str = ""
+
+
+def examine(app: App) -> Iterator[Finding]:
+    """All checks in the order in which things can be wrong; one that fails does not stop the others."""
+    checks: tuple[tuple[str, Callable[[App], Iterator[Finding]]], ...] = (
+        ("python", _python),
+        ("disk", _disk),
+        ("database", _database),
+        ("model", _model),
+        ("index", _index),
+        ("languages", _languages),
+        ("gate", _gate),
+        ("connections", _connections),
+    )
+    for name, check in checks:
+        try:
+            yield from check(app)
+        except GaplightError as error:
+            yield Finding(name, Verdict.FAILED, error.problem, error.next_step)
+
+
+def _python(_app: App) -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("python", Verdict.OK, f"Python {version}")
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+        yield Finding(
+            "python",
+            Verdict.FAILED,
+            f"SQLite {sqlite3.sqlite_version} is older than 3.35, which the vector store needs.",
+            "Use a newer Python build or a newer operating system release.",
+        )
+
+
+def _disk(app: App) -> Iterator[Finding]:
+    folder = app.settings.data
+    folder.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(folder).free
+    text = f"{free / 1e9:.1f} GB free at {folder}"
+    if free < _LOW_DISK:
+        yield Finding("disk", Verdict.WARNING, text, "Free some space: indexing needs room for a second copy.")
+    else:
+        yield Finding("disk", Verdict.OK, text)
+
+
+def _database(app: App) -> Iterator[Finding]:
+    counts = app.documents.counts()
+    yield Finding("database", Verdict.OK, f"{app.database.url_without_password}, {counts.documents} documents")
+
+
+def _model(app: App) -> Iterator[Finding]:
+    identity = app.index.embedder.identity
+    languages = "many languages" if "*" in identity.languages else ", ".join(identity.languages)
+    yield Finding(
+        "model",
+        Verdict.OK,
+        f"{identity.name}: {identity.dimension} dimensions, {identity.max_tokens} tokens, {identity.precision}, "
+        f"run by {identity.engine}, covers {languages}",
+    )
+
+
+def _index(app: App) -> Iterator[Finding]:
+    counts = app.documents.counts()
+    if not counts.chunks:
+        yield Finding("index", Verdict.WARNING, "No documents are indexed yet.", "Run: gaplight ingest docs/")
+        return
+    app.index.check()
+    yield Finding("index", Verdict.OK, f"{counts.chunks} chunks in vectors and words, made by this model")
+
+
+def _languages(app: App) -> Iterator[Finding]:
+    """Languages of the documents that the model does not read."""
+    covered = app.index.embedder.identity.languages
+    counts: dict[str, int] = {}
+    total = 0
+    for batch in islice(app.documents.iterate_chunks(batch=_SAMPLE_CHUNKS), 5):
+        for chunk in batch:
+            language = detect_language(chunk.embedded_text)
+            counts[language] = counts.get(language, 0) + 1
+            total += 1
+    foreign = [name for name, count in counts.items() if count / total >= _FOREIGN_SHARE and not covers(covered, name)]
+    for language in sorted(foreign):
+        yield Finding(
+            "languages",
+            Verdict.WARNING,
+            f"The model does not cover the language {language!r}, in which {counts[language] / total:.0%} of the "
+            "sampled documents are written; there, only the search by words works.",
+            "Set embedding.model to a multilingual sentence-transformers model, then run: gaplight reindex",
+        )
+    if total and not foreign:
+        yield Finding("languages", Verdict.OK, f"The model covers the documents' languages ({', '.join(counts)})")
+
+
+def _gate(app: App) -> Iterator[Finding]:
+    policy = app.policy
+    text = f"mode {policy.mode}, answers from support {policy.threshold:.2f} on, policy {policy.version}"
+    advice = "" if policy.mode == "enforce" else "Set gate.mode to 'enforce' when you trust it."
+    yield Finding("gate", Verdict.OK if policy.mode == "enforce" else Verdict.WARNING, text, advice)
+
+
+def _connections(app: App) -> Iterator[Finding]:
+    """Which remote ends are configured; none of them is needed."""
+    settings: Settings = app.settings
+    present = [
+        name for name in ("SLACK_BOT_TOKEN", "DISCORD_TOKEN", "GITHUB_TOKEN", "LLM_API_KEY") if os.environ.get(name)
+    ]
+    remote = [f"vectors at {settings.vectors.url}"] if settings.vectors.url else []
+    text = ", ".join([*remote, *(f"{name} is set" for name in present)]) or "none configured, none needed"
+    yield Finding("connections", Verdict.OK, text)

@@ -1,0 +1,118 @@
+"""From a question that exposed a gap to its record: topic key, type, merging with what means the same."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from discovery.detector import gap_type
+from discovery.platforms import PlatformNames
+from discovery.topics import near_duplicate, topic_id, topic_key
+from store.gaps import REPEAT_SECONDS, GapStore
+from store.records import GapReference, GapSighting, GapState, Nearest, Passage, Rule, Visibility
+from store.vectors import Vector
+
+MERGE_SIMILARITY = 0.9
+"""Cosine from which two wordings count as the same question, if platforms, numbers and negation agree as well."""
+
+_MERGEABLE = (GapState.OPEN, GapState.SUGGESTED, GapState.STILL_OPEN, GapState.REOPENED)
+_QUOTE = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """A question that the documents did not answer, with all that was seen of it. Its text is already redacted."""
+
+    question: str
+    asker: str
+    platform: str
+    channel: str
+    visibility: Visibility
+    language: str
+    passages: Sequence[Passage]
+    reasons: tuple[Rule, ...]
+    vector: Vector
+    seen_at: datetime
+
+
+class GapLog:
+    """Records gaps; may be used by many threads.
+
+    Args:
+        gaps: where gaps are kept.
+        platforms: the platform names known now.
+        merge_similarity: cosine from which wordings may merge, see :data:`MERGE_SIMILARITY`.
+        repeat_seconds: the same wording by the same asker within this time counts once.
+    """
+
+    def __init__(
+        self,
+        gaps: GapStore,
+        platforms: Callable[[], PlatformNames],
+        merge_similarity: float = MERGE_SIMILARITY,
+        repeat_seconds: float = REPEAT_SECONDS,
+    ) -> None:
+        self._gaps = gaps
+        self._platforms = platforms
+        self._merge_similarity = merge_similarity
+        self._repeat_seconds = repeat_seconds
+        self._turn = threading.Lock()
+
+    def record(self, exposure: Exposure) -> GapReference:
+        """Open a gap, or count the question towards the gap that it belongs to."""
+        key = topic_key(exposure.question, self._platforms())
+        with self._turn:  # two wordings of one new gap at the same moment must find each other
+            target, because = self._same_meaning(key, exposure)
+            gap = self._gaps.record(
+                _sighting(key, exposure),
+                merge_into=target,
+                merged_because=because,
+                repeat_seconds=self._repeat_seconds,
+            )
+        return GapReference(gap.id, gap_type(exposure.reasons), exposure.reasons)
+
+    def _same_meaning(self, key: str, exposure: Exposure) -> tuple[str | None, str]:
+        """The gap that another wording of this question has opened, and why they are the same."""
+        ids, vectors = self._gaps.vectors(_MERGEABLE)
+        if not ids or topic_id(key) in ids:
+            return None, ""
+        similarities = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(ids), -1) @ exposure.vector
+        for place in np.argsort(-similarities)[:3]:
+            similarity = float(similarities[place])
+            if similarity < self._merge_similarity:
+                break
+            other = self._gaps.get(ids[place])
+            likeness = near_duplicate(
+                exposure.question, other.question, similarity, self._merge_similarity, self._platforms()
+            )
+            if likeness.same:
+                return other.id, likeness.reason
+        return None, ""
+
+
+def _sighting(key: str, exposure: Exposure) -> GapSighting:
+    best = max(exposure.passages, key=lambda passage: passage.score, default=None)
+    return GapSighting(
+        key=key,
+        question=exposure.question,
+        type=gap_type(exposure.reasons),
+        reasons=exposure.reasons,
+        seen_at=exposure.seen_at,
+        asker=exposure.asker,
+        platform=exposure.platform,
+        channel=exposure.channel,
+        visibility=exposure.visibility,
+        language=exposure.language,
+        best_score=best.score if best else 0.0,
+        nearest=Nearest(best.document, best.section, _quote(best.text), best.score) if best else None,
+        vector=exposure.vector.astype("<f4").tobytes(),
+    )
+
+
+def _quote(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _QUOTE else line[: _QUOTE - 1].rsplit(" ", 1)[0] + "…"

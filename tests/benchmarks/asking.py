@@ -1,0 +1,122 @@
+"""A warm ``ask`` in a large index: how much of it is neither embedding nor one of the two searches."""
+
+from __future__ import annotations
+
+import random
+import re
+import statistics
+from pathlib import Path
+
+import numpy as np
+
+from bot.app import App
+from bot.settings import Settings
+from store.documents import DocumentWrite
+from store.index import Index
+from store.ingest import chunk_ids
+from store.records import Chunk, Question
+from store.text import stems
+from tests.benchmarks.ingesting import MODEL_CACHE
+
+_CHUNK_WORDS = 90
+_CHUNKS_A_DOCUMENT = 10
+_BATCH = 2000
+
+
+class _HashedDocuments:
+    """The real model for questions; hashed words for documents."""
+
+    def __init__(self, real):
+        self._real = real
+        self.identity = real.identity
+        self.embed_queries = real.embed_queries
+        self.count_tokens = real.count_tokens
+        self.count_tokens_many = real.count_tokens_many
+        self._directions = {}
+
+    def embed_documents(self, texts, *, progress=None):
+        rows = np.stack([np.sum([self._direction(word) for word in set(text.split())], axis=0) for text in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+    def _direction(self, word):
+        if word not in self._directions:
+            seed = int.from_bytes(word.encode()[:8].ljust(8, b"\0"), "little")
+            self._directions[word] = np.random.default_rng(seed).normal(size=self.identity.dimension)
+        return self._directions[word]
+
+
+def measure(work, folders, chunks, questions):
+    """Rows of (what, figure, what it should be)."""
+    work.mkdir(parents=True, exist_ok=True)
+    app = App(Settings(data=work, embedding={"cache": MODEL_CACHE}))
+    app.index.embedder = _HashedDocuments(app.index.embedder)
+    sentences = _sentences(folders)
+    choice = random.Random(50)
+    _fill(app.index, sentences, chunks, choice)
+    asked = [" ".join(choice.choice(sentences).split()[:12]) for _ in range(questions)]
+    engine = app.engine
+    for text in asked[:20]:
+        engine.ask(Question(text, asker="bench"))
+    replies = [engine.ask(Question(text, asker="bench")) for text in asked]
+    median = {
+        step: statistics.median(reply.timings_ms.get(step, 0.0) for reply in replies)
+        for step in ("embed", "dense", "lexical", "gate", "answer", "total")
+    }
+    rest = statistics.median(
+        1 - sum(reply.timings_ms.get(step, 0.0) for step in ("embed", "dense", "lexical")) / reply.timings_ms["total"]
+        for reply in replies
+    )
+    app.close()
+    rows = [(f"ask with {chunks:,} chunks: {step}, ms p50", f"{value:.2f}", "") for step, value in median.items()]
+    return [
+        *rows,
+        ("ask: share that is neither embedding nor search (p50)", f"{rest:.0%}", "at most 30 %"),
+        ("lexical search as a ratio to dense (p50)", f"{median['lexical'] / median['dense']:.2f}", "at most 1"),
+    ]
+
+
+def _sentences(folders):
+    text = "\n".join(
+        path.read_text(encoding="utf-8", errors="replace")
+        for folder in folders
+        for path in sorted(Path(folder).rglob("*"))
+        if path.suffix in {".md", ".rst", ".txt"}
+    )
+    found = (" ".join(sentence.split()) for sentence in re.split(r"(?<=[.!?])\s+|\n{2,}", text))
+    return [sentence for sentence in found if len(sentence.split()) >= 5 and stems(sentence)]
+
+
+def _fill(index: Index, sentences, chunks, choice):
+    from datetime import UTC, datetime
+
+    index.claim()
+    index.documents.ensure_collection("default")
+    for start in range(0, chunks, _BATCH):
+        writes = []
+        for number in range(start, min(start + _BATCH, chunks), _CHUNKS_A_DOCUMENT):
+            texts = [_text(sentences, choice) for _ in range(_CHUNKS_A_DOCUMENT)]
+            vectors = index.embedder.embed_documents(texts)
+            ids = chunk_ids(f"bench{number}", texts, ())
+            pieces = [Chunk(text, (f"Section {place}",), len(text.split()), text) for place, text in enumerate(texts)]
+            writes.append(
+                DocumentWrite(
+                    id=f"bench{number}",
+                    collection="default",
+                    source=f"/bench/{number}.md",
+                    root="/bench",
+                    path=f"{number}.md",
+                    title=f"Document {number}",
+                    fingerprint=str(number),
+                    ingested_at=datetime.now(UTC),
+                    model_fingerprint=index.embedder.identity.fingerprint,
+                    chunks=list(zip(ids, pieces, (row.tobytes() for row in vectors), strict=True)),
+                )
+            )
+        index.write(writes)
+
+
+def _text(sentences, choice):
+    words = []
+    while len(words) < _CHUNK_WORDS:
+        words += choice.choice(sentences).split()[:40]
+    return " ".join(words)
