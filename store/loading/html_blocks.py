@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from store.loading.builder import BlockBuilder
+from store.loading.fence import fenced
 from store.loading.html_tables import is_layout, read_table
 from store.loading.html_tree import children, events, is_hidden, is_mark, refuse_deep_nesting, shown_text, whole_number
 from store.loading.source import one_line
@@ -209,8 +210,6 @@ class _Reader:
         self.marker = ""
 
     def _add_code(self, node: LexborNode) -> None:
-        from store.loading.markdown import fenced
-
         code = shown_text(node, keep_space=True).strip("\n")
         if not code.strip():
             return

@@ -14,6 +14,7 @@ from markdown_it.token import Token
 
 from store.loading.builder import BlockBuilder
 from store.loading.encoding import decode
+from store.loading.fence import fenced
 from store.loading.inline import HiddenSpan, plain_words, visible_markdown
 from store.loading.metadata import scope_of, split_front_matter
 from store.loading.source import Source, language_code, title_from_name, web_address
@@ -141,13 +142,6 @@ def _as_fence(token: Token, raw: str) -> str:
     if not raw.rstrip().endswith(marker) or "\n" not in raw:
         return f"{raw}\n{marker}"  # the author never closed it
     return raw
-
-
-def fenced(code: str, language: str = "") -> str:
-    """Code in a fence that is longer than any run of backticks inside it."""
-    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{language}\n{code}\n{fence}"
 
 
 def _numbered(tokens: Sequence[Token], lines: list[str], offset: int) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from store.errors import LoadError
 from store.loading.builder import BlockBuilder
 from store.loading.encoding import decode
-from store.loading.markdown import add_markdown, fenced
+from store.loading.fence import fenced
+from store.loading.markdown import add_markdown
 from store.loading.source import Source, one_line, title_from_name, without_terminal_codes
 from store.records import Document
 from store.text import clean

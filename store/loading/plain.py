@@ -6,7 +6,7 @@ import re
 
 from store.loading.builder import BlockBuilder
 from store.loading.encoding import decode
-from store.loading.markdown import fenced
+from store.loading.fence import fenced
 from store.loading.source import Source, title_from_name, without_terminal_codes
 from store.records import Document
 from store.text import clean

@@ -7,7 +7,7 @@ from typing import Any
 
 from store.loading.builder import BlockBuilder
 from store.loading.encoding import decode
-from store.loading.markdown import fenced
+from store.loading.fence import fenced
 from store.loading.plain import add_paragraphs
 from store.loading.source import Source, one_line, title_from_name
 from store.loading.tables import markdown_table
