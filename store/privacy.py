@@ -26,7 +26,7 @@ _PRIVATE_KEY = re.compile(
 )
 _URL_LOGIN = re.compile(r"(?<=://)(?:[^\s/@:]{0,200}:[^\s/]{1,200}|[\w-]{20,200})(?=@)")
 _WEBHOOK = re.compile(
-    r"(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/[\w/-]+|(?<=/api/webhooks/)\d{5,25}/[\w-]+"
+    r"(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/[\w/-]+|(?<=/api/webhooks/)\d{5,25}/[\w-]+", re.ASCII
 )
 # Prefixes as published by the issuers; lengths are lower bounds, so that truncated pastes are masked too.
 _TOKEN = re.compile(
@@ -41,10 +41,11 @@ _TOKEN = re.compile(
     r"|[rs]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}"  # Stripe
     r"|npm_[A-Za-z0-9]{20,}|pypi-[\w-]{16,}|hf_[A-Za-z0-9]{20,}|do[opr]_v1_[a-f0-9]{32,}"
     r"|SG\.[\w-]{16,64}\.[\w-]{16,}"  # SendGrid
-    r")"
+    r")",
+    re.ASCII,
 )
-_JWT = re.compile(r"(?<![\w-])eyJ[\w-]{5,}\.eyJ[\w-]{5,}(?:\.[\w-]*)?")
-_DISCORD_TOKEN = re.compile(r"(?<![\w-])[MNO][\w-]{22,27}\.[\w-]{6,7}\.[\w-]{27,}")
+_JWT = re.compile(r"(?<![\w-])eyJ[\w-]{5,}\.eyJ[\w-]{5,}(?:\.[\w-]*)?", re.ASCII)
+_DISCORD_TOKEN = re.compile(r"(?<![\w-])[MNO][\w-]{22,27}\.[\w-]{6,7}\.[\w-]{27,}", re.ASCII)
 
 _HEADER = re.compile(
     r"(?i)(\bauthorization[\"'`]?[ \t]{0,3}[:=][ \t]{0,3}[\"'`]?(?:(?:bearer|basic|token|digest|apikey)[ \t]{1,3})?+)"
@@ -55,7 +56,8 @@ _NAMED = (
     r"(?:passwor[dt]|passwd|passphrase|passcode|kennwort|pwd|secret|token(?!s)|credential"
     r"|api[_ -]?key|access[_-]?key|private[_-]?key|密码|口令|密钥|令牌)"
 )
-_VALUE = r"(?:\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`|[\"'`]?[^\s\"'`,;&，。；、！？]+)"
+_QUOTED = r"(?:\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`)"
+_VALUE = rf"(?:{_QUOTED}(?:{_QUOTED}|[^\s\"'`,;&)\]}}，。；、！？])*|[\"'`]?[^\s\"'`,;&，。；、！？]+)"
 _ASSIGNED = re.compile(
     # The first letters alone, so that the engine can pass over most positions quickly.
     rf"(?=[PpKkSsTtCcAa密口令])((?i:{_NAMED}(?:[_-]?(?:access|key|value|id|prod|dev|test|hash|\d{{1,3}})){{0,3}}[\"'`]?"
@@ -64,7 +66,7 @@ _ASSIGNED = re.compile(
 )
 _OPTION = re.compile(rf"(?i)(--(?:[a-z]{{1,15}}-){{0,2}}{_NAMED}[ \t]{{1,3}}(?!-))({_VALUE})")
 _NO_SECRET = re.compile(
-    r"(?i)[\"'`]?(?:\[(?:secret|email|phone|iban|card)\]|\$\{.*|\$[A-Z_]+|<.*|\{\{.*|\*+|\.{2,}|…"
+    r"(?i)[\"'`]?(?:\[(?:secret|email|phone|iban|card)\].*|\$\{.*|\$[A-Z_]+|<.*|\{\{.*|\*+|\.{2,}|…"
     r"|true|false|null|none|nil|undefined|yes|no|required|optional|string|str|empty)[\"'`]?[.?!)\]}]*"
 )
 
@@ -74,7 +76,11 @@ _EMAIL = re.compile(
     rf"(?<![{_MAILBOX}.+%-])[{_MAILBOX}.+%-]+@(?:[{_MAILBOX}-]+\.)+(?:(?![\d_])[{_MAILBOX}]){{2,}}", re.ASCII
 )
 # The numbers are captured in a look-ahead: each may begin inside what an earlier, wrong one would have covered.
-_IBAN = re.compile(r"(?i)(?<![a-z0-9])(?=([a-z]{2}\d{2}(?:[ -]?[a-z0-9]){11,30})(?![a-z0-9]))", re.ASCII)
+_IBAN = re.compile(
+    r"(?i)(?<![a-z0-9])(?=([a-z]{2}\d{2}(?:[a-z0-9]{11,30}|(?:([ -])[a-z0-9]{4}){2,7}(?:\2[a-z0-9]{1,4})?))"
+    r"(?![a-z0-9]))",
+    re.ASCII,
+)
 _IBAN_COUNTRIES = {
     15: "NO", 16: "BE", 18: "DK FI FO GL NL SD", 19: "MK SI", 20: "AT BA EE KZ LT LU MN XK", 21: "CH HR LI LV",
     22: "BG BH CR DE GB GE IE ME RS VA", 23: "AE GI IL IQ OM SO TL", 24: "AD CZ ES MD PK RO SA SE SK TN VG",
@@ -109,7 +115,7 @@ _CALLED = re.compile(
     re.ASCII,
 )
 _FEWEST_NATIONAL_DIGITS = 8
-_DOUBLED = {str(digit): sum(divmod(2 * digit, 10)) for digit in range(10)}
+_DOUBLED = str.maketrans({str(digit): str(sum(divmod(2 * digit, 10))) for digit in range(10)})
 _LETTER_VALUES = {ord(letter): str(int(letter, 36)) for letter in "abcdefghijklmnopqrstuvwxyz"}
 
 
@@ -170,11 +176,8 @@ def _masked_numbers(text: str, pattern: re.Pattern[str], length_of: Callable[[st
 def _iban_end(text: str) -> int:
     """Where an IBAN with a right checksum (ISO 13616: remainder 1 modulo 97) ends in the text; 0 without one."""
     wanted = _IBAN_LENGTHS.get(text[:2].upper(), 0)
-    places = [place for place, character in enumerate(text) if character not in " -"][:wanted]
-    if not wanted or len(places) < wanted:
-        return 0
-    end = places[-1] + 1
-    if text[end : end + 1].isalnum():
+    end = wanted if text[4].isalnum() else wanted + (wanted - 1) // 4
+    if not wanted or len(text) < end or text[end : end + 1].isalnum():
         return 0
     value = text[:end].lower().replace(" ", "").replace("-", "")
     return end if int((value[4:] + value[:4]).translate(_LETTER_VALUES)) % 97 == 1 else 0
@@ -185,5 +188,5 @@ def _card_end(text: str) -> int:
     digits = text.replace(" ", "").replace("-", "")
     if not _CARD_ISSUER.fullmatch(digits):
         return 0
-    total = sum(map(int, digits[-1::-2])) + sum(_DOUBLED[digit] for digit in digits[-2::-2])
-    return len(text) if total % 10 == 0 else 0
+    alternating = digits[-1::-2] + digits[-2::-2].translate(_DOUBLED)
+    return len(text) if (sum(alternating.encode()) - ord("0") * len(digits)) % 10 == 0 else 0
