@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Column, Connection, Row, and_, bindparam, delete, select
+from sqlalchemy import Column, Connection, Row, Text, and_, bindparam, cast, delete, select
 
 from store.errors import ConflictError
 from store.records import StoredChunk, Visibility
@@ -27,9 +29,10 @@ _BY_ID = (
         documents.c.path,
         documents.c.title,
         documents.c.url,
-        chunks.c.headings,
+        # As text: few different values come again and again, and are taken apart once.
+        cast(chunks.c.headings, Text),
         chunks.c.text,
-        documents.c.scope,
+        cast(documents.c.scope, Text),
         collections.c.visibility,
         chunk_vectors.c.vector,
     )
@@ -135,12 +138,22 @@ def _stored_chunk(row: Row[*tuple[Any, ...]]) -> StoredChunk:
         path=path,
         title=title,
         url=url,
-        section=SECTION_SEPARATOR.join(headings),
+        section=_section(headings),
         text=text,
-        scope=scope_of(scope),
+        scope=dict(_facts(scope)),
         visibility=_VISIBILITIES[visibility],
         vector=vector or b"",
     )
+
+
+@lru_cache(maxsize=4096)
+def _section(headings: str) -> str:
+    return SECTION_SEPARATOR.join(json.loads(headings))
+
+
+@lru_cache(maxsize=4096)
+def _facts(scope: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple(scope_of(json.loads(scope)).items())
 
 
 def scope_of(value: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:

@@ -95,7 +95,7 @@ def test_chunks_come_in_the_asked_order_without_unknown_ids(store):
 
 def test_thousands_of_ids_are_looked_up_at_once(store):
     store.commit_documents([write("a", *(f"Text {number}." for number in range(1200)))])
-    assert len(store.chunks_by_id([f"a-1-{number}" for number in range(1200)] + ["x"] * 40_000)) == 1200
+    assert len(store.chunks_by_id([f"a-1-{number}" for number in range(1200)] + ["x"] * 2000)) == 1200
 
 
 def test_a_new_version_replaces_the_old_one_and_its_ids_become_stale(store):
