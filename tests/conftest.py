@@ -1,15 +1,19 @@
-"""Real databases for tests: SQLite files, and throw-away schemas on a PostgreSQL server where one answers."""
+"""Real parts for tests: the embedding model, exported once and kept between runs; SQLite files; PostgreSQL schemas."""
 
 import getpass
+import hashlib
 import os
 import shutil
 import uuid
+from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
+import store
 from store.database import open_database
+from store.models import load
 from store.tables import metadata
 
 SERVER_VARIABLE = "GAPLIGHT_TEST_DATABASE_URL"
@@ -102,3 +106,17 @@ def empty_url(request, tmp_path):
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'empty' / 'gaplight.db'}"
     return request.getfixturevalue("postgres").empty_schema()
+
+
+@pytest.fixture(scope="session")
+def model_cache(pytestconfig):
+    """A folder with the prepared default model; another one as soon as the code that prepares it changes."""
+    code = sorted([*Path(store.__file__).parent.glob("model*.py"), *Path(store.__file__).parent.glob("embedding*.py")])
+    key = hashlib.sha256(b"".join(path.read_bytes() for path in code)).hexdigest()[:12]
+    return pytestconfig.cache.mkdir(f"models-{key}")
+
+
+@pytest.fixture(scope="session")
+def minilm(model_cache):
+    """The default model, ready to embed."""
+    return load(cache=model_cache)
