@@ -1,0 +1,98 @@
+"""Which of a question's words and phrases the passages have, each by its weight. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import pairwise
+
+Pair = tuple[str, str]
+
+PHRASING = frozenset(
+    word
+    for line in (
+        "总结 概括 概述 简述 综述 描述 说明 解释 阐述 分析 列举 列出 介绍 讨论 比较 指出 回答 评价 论述 归纳",
+        "结合 根据 依据 按照 依照 基于 针对 通过 进行 采取 主要 具体 相关 有关 情况 一共 总共 共有 来 用来",
+        "哪家 哪位 哪种 哪项 几项 几个 几种 多大 详细 内容",
+    )
+    for word in line.split()
+)
+"""Chinese words that say how to answer, not about what: documents rarely repeat them, so their absence shows nothing.
+Without them the separation of Chinese questions (AUROC of the phrases found) rises from 0.93 to 0.98; a list of
+English ones changed nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageWords:
+    """The question's informative words and its phrases that one passage, or one document's passages, have."""
+
+    document: str
+    stems: AbstractSet[str]
+    pairs: AbstractSet[Pair]
+
+
+class QuestionWords:
+    """The question's informative words and its phrases with their weights.
+
+    A phrase is two words side by side of which at least one is informative. It weighs what its informative words
+    weigh together.
+
+    Args:
+        question: all stems of the question in order.
+        weights: inverse document frequency (0 or more) of its informative stems.
+    """
+
+    def __init__(self, question: Sequence[str], weights: Mapping[str, float]) -> None:
+        known = {word: weight for word, weight in weights.items() if weight > 0}
+        self._words = {word: weight for word, weight in known.items() if word not in PHRASING} or known
+        self._pairs = {
+            (first, second): self._words.get(first, 0.0) + self._words.get(second, 0.0)
+            for first, second in pairwise(question)
+            if first != second and (first in self._words or second in self._words)
+        }
+        self._phrases: dict[tuple[str, ...], float] = {
+            pair: weight for pair, weight in self._pairs.items() if self._words.keys() >= set(pair)
+        } or {(word,): weight for word, weight in self._words.items()}
+        self._all_words = sum(self._words.values())
+        self._all_pairs = sum(self._pairs.values())
+        self._vocabulary = self._words.keys() | {word for pair in self._pairs for word in pair}
+
+    def found_in(self, document: str, stems: Sequence[str]) -> PassageWords:
+        """What one passage, given by its stems in order, has of the question."""
+        present = self._vocabulary & set(stems)
+        if not any(first in present and second in present for first, second in self._pairs):
+            return PassageWords(document, self._words.keys() & present, set())
+        return PassageWords(document, self._words.keys() & present, self._pairs.keys() & set(pairwise(stems)))
+
+    def by_document(self, found: Iterable[PassageWords]) -> list[PassageWords]:
+        """The passages of each document taken together."""
+        joined: dict[str, PassageWords] = {}
+        for one in found:
+            before = joined.get(one.document)
+            joined[one.document] = (
+                PassageWords(one.document, before.stems | one.stems, before.pairs | one.pairs) if before else one
+            )
+        return list(joined.values())
+
+    def covered(self, stems: AbstractSet[str]) -> float:
+        """Share of the question's words, by weight, that these are; 0 for a question without informative words."""
+        return sum(self._words[word] for word in stems) / self._all_words if self._all_words else 0.0
+
+    def phrased(self, stems: AbstractSet[str], pairs: AbstractSet[Pair]) -> float:
+        """Share of the question's phrases, by weight, that these pairs are; of its words when it has no phrase."""
+        return sum(self._pairs[pair] for pair in pairs) / self._all_pairs if self._all_pairs else self.covered(stems)
+
+    def missing_phrases(self, found: Sequence[PassageWords]) -> list[tuple[str, ...]]:
+        """Pairs of two informative words that no passage has, in the question's order.
+
+        A question without such a pair is judged by its single words.
+        """
+        present: set[tuple[str, ...]] = {pair for one in found for pair in one.pairs}
+        present |= {(word,) for one in found for word in one.stems}
+        return [phrase for phrase in self._phrases if phrase not in present]
+
+    def weight_of_phrases(self, missing: Iterable[tuple[str, ...]]) -> float:
+        """What such pairs or words weigh of all; 1 for a question without informative words."""
+        total = sum(self._phrases.values())
+        return sum(self._phrases[one] for one in missing) / total if total else 1.0
