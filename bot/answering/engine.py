@@ -38,6 +38,9 @@ POLICY_VERSION = "1"
 LONGEST_QUESTION = 20_000
 """Characters of a question that are read; more is a pasted file, and its head says what is asked."""
 
+_SAME_WORDS = 0.8
+"""Cosine from which a document says the same as a question of stop words only ("who are you?" in a list of phrases)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -84,6 +87,11 @@ class _Judged:
     decision: GateDecision
     gate_ms: float
 
+    @property
+    def best_score(self) -> float:
+        """The highest cosine similarity of a passage; 0 without any."""
+        return max((passage.score for passage in self.found.passages), default=0.0)
+
 
 class Engine:
     """Answers questions; may be used by many threads."""
@@ -116,19 +124,21 @@ class Engine:
     def _reply(self, question: Question, text: str) -> tuple[Reply, _Judged | None]:
         try:
             corpus = self._parts.corpus()
-            if early := self._without_search(question, text, corpus):
+            kind = classify(clean(question.text)[:LONGEST_QUESTION])
+            if early := self._without_search(question, kind, corpus):
                 return early, None
             judged = self._judge(question, text, corpus)
         except UnavailableError as error:
             logger.exception("The search failed")
             return self._unavailable(question, error), None
+        if kind is QuestionKind.VAGUE and text == question.text and judged.best_score < _SAME_WORDS:
+            return self._unclear(question, judged), None
         if judged.decision.reason and self._policy.mode == "enforce":
             return self._refusal(question, judged, judged.decision.reason), judged
         return self._answered(question, text, judged), judged
 
-    def _without_search(self, question: Question, text: str, corpus: Corpus) -> Reply | None:
+    def _without_search(self, question: Question, kind: QuestionKind, corpus: Corpus) -> Reply | None:
         """Replies to what is no question to the documents; None when it is one."""
-        kind = classify(clean(question.text)[:LONGEST_QUESTION])
         if kind is QuestionKind.SMALLTALK:
             return Reply(question.text, Status.SMALLTALK, wording.small_talk())
         if kind is QuestionKind.EMPTY:
@@ -137,8 +147,6 @@ class Engine:
         if not corpus.chunks:
             reason = AbstainReason.EMPTY_INDEX
             return Reply(question.text, Status.ABSTAINED, wording.abstention(reason), reason)
-        if kind is QuestionKind.VAGUE and text == strip_greeting(clean(question.text)):
-            return Reply(question.text, Status.CLARIFY, wording.clarification())
         return None
 
     def _judge(self, question: Question, text: str, corpus: Corpus) -> _Judged:
@@ -175,12 +183,17 @@ class Engine:
             reason=reason,
             citations=written.citations,
             passages=found.passages,
-            max_score=max((passage.score for passage in found.passages), default=0.0),
+            max_score=judged.best_score,
             support=judged.support.value,
             rules=tuple(finding.rule for finding in findings),
             timings_ms={**found.timings_ms, "gate": judged.gate_ms},
             notes=(*found.notes, judged.decision.explanation),
         )
+
+    def _unclear(self, question: Question, judged: _Judged) -> Reply:
+        """Stop words only, and no document that says the same: whatever came back is chance."""
+        reply = self._finished(question, judged, Status.CLARIFY, Answer(wording.clarification(), ()), None)
+        return replace(reply, rules=())
 
     def _unavailable(self, question: Question, error: GaplightError) -> Reply:
         reason = AbstainReason.UNAVAILABLE

@@ -7,6 +7,7 @@ from functools import lru_cache
 from bot.answering.gate import GateEvidence
 from bot.answering.support import Background, Evidence, PassageEvidence
 from discovery.rules import RuleThresholds
+from store.chunking import telling_title
 from store.records import Passage
 from store.search import SearchResult
 from store.text import stems
@@ -53,7 +54,7 @@ def _passage(passage: Passage) -> PassageEvidence:
     return PassageEvidence(
         passage.document_id,
         passage.score,
-        _stems_of(f"{passage.title}\n{passage.section}\n{passage.text}"),
+        _stems_of(f"{telling_title(passage.title)}\n{passage.section}\n{passage.text}"),
         passage.dense_rank,
         passage.lexical_rank,
     )
