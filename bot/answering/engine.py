@@ -155,7 +155,7 @@ class Engine:
         observation = Observation(text, found.passages, "", corpus.platforms)
         findings = detect_retrieval(observation, self._policy.rules, self._policy.disabled)
         judged = support(support_evidence(text, found, corpus.background))
-        decision = decide(gate_evidence(found, judged.value, self._policy.rules), self._policy.threshold)
+        decision = decide(gate_evidence(found, judged.value, findings, self._policy.rules), self._policy.threshold)
         return _Judged(found, judged, observation, findings, decision, _milliseconds(started))
 
     def _refusal(self, question: Question, judged: _Judged, reason: AbstainReason) -> Reply:

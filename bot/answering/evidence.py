@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from bot.answering.gate import GateEvidence
 from bot.answering.support import Background, Evidence, PassageEvidence
-from discovery.rules import RuleThresholds
+from discovery.rules import Finding, RuleThresholds
 from store.chunking import telling_title
-from store.records import Passage
+from store.records import Passage, Rule
 from store.search import SearchResult
 from store.text import stems
 
@@ -31,12 +32,15 @@ def support_evidence(question: str, found: SearchResult, background: Background 
     )
 
 
-def gate_evidence(found: SearchResult, support: float, rules: RuleThresholds) -> GateEvidence:
+def gate_evidence(
+    found: SearchResult, support: float, findings: Sequence[Finding], rules: RuleThresholds
+) -> GateEvidence:
     """What the gate needs to know.
 
     Args:
         found: the search's result.
         support: in [0, 1].
+        findings: of the rules on retrieval.
         rules: for the score from which a passage counts as relevant.
     """
     known = sum(term.document_frequency > 0 for term in found.terms)
@@ -47,6 +51,7 @@ def gate_evidence(found: SearchResult, support: float, rules: RuleThresholds) ->
         relevant_score=rules.relevant_score,
         language_covered=found.language_covered,
         known_words=known / len(found.terms) if found.terms else 0.0,
+        missing_platform=any(finding.rule is Rule.MISSING_PLATFORM for finding in findings),
     )
 
 

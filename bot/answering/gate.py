@@ -28,6 +28,7 @@ class GateEvidence:
         relevant_score: the score from which a passage counts as relevant at all (the threshold of rule 1).
         language_covered: whether the embedding model reads the question's language.
         known_words: share of the question's informative words that occur in the corpus, in [0, 1].
+        missing_platform: whether the question names a platform that no passage names (rule 6).
     """
 
     passages: int
@@ -36,6 +37,7 @@ class GateEvidence:
     relevant_score: float
     language_covered: bool
     known_words: float
+    missing_platform: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,17 @@ class GateDecision:
 def decide(evidence: GateEvidence, threshold: float = DEFAULT_SUPPORT) -> GateDecision:
     """Compare the support with the threshold; a refusal names the most telling reason.
 
+    What holds for macOS seldom answers a question about Windows: when no passage names the platform that was asked
+    about, only half of the way from the threshold to certainty is enough.
+
     Args:
         evidence: what was found.
         threshold: support from which the question is answered, in [0, 1].
     """
     if not evidence.passages:
         return GateDecision(AbstainReason.NO_RELEVANT_PASSAGES, "nothing was retrieved")
+    if evidence.missing_platform:
+        threshold = max(threshold, (1.0 + threshold) / 2)
     if evidence.support >= threshold:
         return GateDecision(None, f"support {evidence.support:.2f} reaches {threshold:.2f}")
     if not evidence.language_covered and evidence.known_words < _KNOWN_WORDS:

@@ -151,11 +151,10 @@ def test_a_corpus_too_small_for_a_background_still_answers() -> None:
     assert support(alone).value > 0.9
 
 
-def test_without_a_background_the_passages_tell_the_kind_of_corpus() -> None:
+def test_without_a_background_one_passage_must_stand_out_as_in_documents() -> None:
+    """In a corpus of a few chunks a question cannot lie near to several, however short they are."""
     short = evidence(QUESTION, passage("my card is lost", 0.8, "a"), background=None)
-    long = evidence(QUESTION, passage("my card is lost " * 30, 0.8, "a"), background=None)
-    assert document_share(short) < 0.01
-    assert document_share(long) > 0.9
+    assert document_share(short) == 1.0
 
 
 def test_agreement_asks_for_the_front_of_both_lists() -> None:

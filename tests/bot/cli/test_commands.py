@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -36,7 +37,7 @@ def run(folder, model_cache, *words, text="", **variables):
         **variables,
     }
     command = [sys.executable, "-m", "bot", *words]
-    environment["PYTHONPATH"] = os.getcwd()
+    environment["PYTHONPATH"] = str(Path.cwd())
     return subprocess.run(
         command, cwd=folder, input=text, capture_output=True, text=True, env=environment, check=False, timeout=120
     )
@@ -220,7 +221,7 @@ def test_a_second_process_is_told_who_holds_the_folder_and_what_to_do(gaplight, 
     holder = subprocess.Popen(
         [sys.executable, "-m", "bot", "chat"],
         cwd=home,
-        env={**os.environ, "GAPLIGHT_EMBEDDING__CACHE": str(model_cache), "PYTHONPATH": os.getcwd()},
+        env={**os.environ, "GAPLIGHT_EMBEDDING__CACHE": str(model_cache), "PYTHONPATH": str(Path.cwd())},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
