@@ -166,8 +166,14 @@ class LexicalIndex:
         if not stems or not collections or limit <= 0:
             return []
         searcher = self._searcher
-        hits = searcher.search(self._query(stems, collections, scope or {}), limit, count=False).hits
-        return [LexicalHit(searcher.doc(address)["id"][0], score) for score, address in hits]
+        try:
+            hits = searcher.search(self._query(stems, collections, scope or {}), limit, count=False).hits
+            return [LexicalHit(searcher.doc(address)["id"][0], score) for score, address in hits]
+        except (OSError, ValueError) as error:
+            raise UnavailableError(
+                f"The lexical index in {self._folder} could not be read: {error}.",
+                "Run `gaplight reindex` to rebuild it from the database.",
+            ) from error
 
     def _query(self, stems: Mapping[str, float], collections: Sequence[str], scope: ScopeFilter) -> Any:
         words = [(tantivy.Occur.Should, self._word(stem, weight)) for stem, weight in stems.items()]

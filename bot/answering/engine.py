@@ -23,7 +23,7 @@ from discovery.gap_log import Exposure, GapLog
 from discovery.questions import QuestionKind, classify, strip_greeting
 from discovery.rules import Finding, Observation, RuleThresholds
 from discovery.verdict import GapVerdict, opens_gap
-from store.errors import GaplightError, UnavailableError
+from store.errors import GaplightError, ModelError, UnavailableError
 from store.privacy import redact
 from store.questions import QuestionRecord, QuestionStore
 from store.records import AbstainReason, GapReference, Question, Reply, Rule, Status
@@ -114,24 +114,25 @@ class Engine:
             UsageError: the question names a collection or a scope that cannot be.
         """
         started = time.perf_counter()
-        text = standalone(strip_greeting(clean(question.text)[:LONGEST_QUESTION]), question.history)
-        reply, judged = self._reply(question, text)
+        asked = strip_greeting(clean(question.text)[:LONGEST_QUESTION])
+        text = standalone(asked, question.history)
+        reply, judged = self._reply(question, text, follows_up=text != asked)
         reply = _timed(replace(reply, policy=self._policy.version), started)
         if not log:
             return reply
         return _timed(self._logged(question, text, reply, judged), started)
 
-    def _reply(self, question: Question, text: str) -> tuple[Reply, _Judged | None]:
+    def _reply(self, question: Question, text: str, *, follows_up: bool) -> tuple[Reply, _Judged | None]:
         try:
             corpus = self._parts.corpus()
             kind = classify(clean(question.text)[:LONGEST_QUESTION])
             if early := self._without_search(question, kind, corpus):
                 return early, None
             judged = self._judge(question, text, corpus)
-        except UnavailableError as error:
+        except (UnavailableError, ModelError) as error:
             logger.exception("The search failed")
             return self._unavailable(question, error), None
-        if kind is QuestionKind.VAGUE and text == question.text and judged.best_score < _SAME_WORDS:
+        if kind is QuestionKind.VAGUE and not follows_up and judged.best_score < _SAME_WORDS:
             return self._unclear(question, judged), None
         if judged.decision.reason and self._policy.mode == "enforce":
             return self._refusal(question, judged, judged.decision.reason), judged
@@ -167,7 +168,8 @@ class Engine:
         written = answer(text, judged.found.terms, judged.found.passages, self._policy.extractive)
         if not written.citations:
             return self._refusal(question, judged, AbstainReason.NO_RELEVANT_PASSAGES)
-        reply = self._finished(question, judged, Status.ANSWERED, written, judged.decision.reason)
+        reason = judged.decision.reason if self._policy.mode == "shadow" else None
+        reply = self._finished(question, judged, Status.ANSWERED, written, reason)
         return replace(reply, timings_ms={**reply.timings_ms, "answer": _milliseconds(started)})
 
     def _finished(
@@ -203,13 +205,17 @@ class Engine:
         """Record the question and the gap that it exposed; an answer is given even when that fails."""
         shown = redact(text) if self._policy.redact else text
         try:
-            if judged and opens_gap(reply.status, reply.reason, reply.rules, self._policy.verdict):
+            if judged and self._exposes_gap(reply, judged):
                 reply = replace(reply, gap=self._gap(question, shown, reply, judged))
             record = self._record(question, shown, reply, judged)
             return replace(reply, question_id=self._parts.questions.record(record))
-        except UnavailableError as error:
+        except GaplightError as error:
             logger.exception("The question could not be logged")
             return replace(reply, notes=(*reply.notes, f"Not logged: {error.problem}"))
+
+    def _exposes_gap(self, reply: Reply, judged: _Judged) -> bool:
+        """Whether the documents are to blame; not while a part of the search failed that might have found more."""
+        return not judged.found.notes and opens_gap(reply.status, reply.reason, reply.rules, self._policy.verdict)
 
     def _gap(self, question: Question, shown: str, reply: Reply, judged: _Judged) -> GapReference:
         return self._parts.gaps.record(
@@ -251,9 +257,11 @@ class Engine:
 
 
 def _without_quotations(written: Answer) -> str:
-    """What the rules read: an answer made of quotations has no words of its own, so they are marked as quoted."""
+    """What the rules read. An answer made of quotations has no words of its own, so all of it is marked as quoted;
+    of a refusal only the first line speaks, the list of documents below it does not.
+    """
     if not written.citations:
-        return written.text
+        return written.text.partition("\n")[0]
     return "\n".join(f"> {line}" for line in written.text.splitlines())
 
 
