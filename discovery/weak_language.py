@@ -8,6 +8,7 @@ does not count.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from discovery.phrase_patterns import LanguagePhrases, all_languages, normalise_wording
 
@@ -43,6 +44,7 @@ def own_words(answer: str) -> str:
     return _EMPHASIS.sub("", text.replace(_PLACEHOLDER, "\ue000")).replace("\ue000", _PLACEHOLDER)
 
 
+@lru_cache(maxsize=1024)
 def weak_phrase(answer: str) -> str | None:
     """The first words that admit missing grounding, as they stand after normalising; None when there are none."""
     for sentence in _SENTENCE_END.split(normalise_wording(own_words(answer))):

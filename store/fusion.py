@@ -48,7 +48,7 @@ def fuse(dense: Sequence[Hit], lexical: Sequence[Hit], weights: RouteWeights, fu
         _add(scores, lexical, weights.lexical)
     if dense and weights.dense > 0 and dense[0].score > 0:
         rest = max(0.0, dense[-1].score) if len(dense) >= full else 0.0
-        others = [chunk_id for chunk_id in scores if chunk_id not in {hit.chunk_id for hit in dense}]
+        others = scores.keys() - {hit.chunk_id for hit in dense}
         _add(scores, dense, weights.dense)
         for chunk_id in others:
             scores[chunk_id] += weights.dense * rest / dense[0].score

@@ -55,6 +55,8 @@ class Index:
         self._open_vectors = open_vectors
         self._open_lexical = open_lexical
         self._opening = RLock()
+        self.changes = 0
+        """Raised by every change of documents that this process makes."""
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -132,11 +134,13 @@ class Index:
                 self.vectors.upsert(collection, ids, _matrix([v for w in group for _, _, v in w.chunks]), scopes)
         self.lexical.write(_entries(writes))
         self.documents.commit_documents(writes)
+        self.changes += 1
         self.purge()
 
     def remove(self, document_ids: Sequence[str]) -> int:
         """Remove documents and what the indexes hold of them; returns how many were removed."""
         removed = self.documents.remove_documents(document_ids)
+        self.changes += 1
         self.purge()
         return removed
 
@@ -175,6 +179,7 @@ class Index:
                     progress(done, total)
         self._rebuild_lexical(self.lexical)
         self._note_model()
+        self.changes += 1
         for collection, fingerprints in self.vectors.fingerprints().items():
             for former in fingerprints - {identity.fingerprint}:
                 self.vectors.drop(collection, former)
