@@ -60,5 +60,5 @@ def _holder(folder: Path) -> str:
     try:
         signature = json.loads((folder / "lock.json").read_text(encoding="utf-8"))
         return f"process {signature['pid']} ({signature['command']!r}, since {signature['since']})"
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return "another process"
