@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +22,8 @@ MERGE_SIMILARITY = 0.9
 
 _MERGEABLE = (GapState.OPEN, GapState.SUGGESTED, GapState.STILL_OPEN, GapState.REOPENED)
 _QUOTE = 240
+_CLOSEST = 3
+_REFRESH_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class GapLog:
         platforms: the platform names known now.
         merge_similarity: cosine from which wordings may merge, see :data:`MERGE_SIMILARITY`.
         repeat_seconds: the same wording by the same asker within this time counts once.
+        clock: seconds that only ever grow.
     """
 
     def __init__(
@@ -55,12 +59,16 @@ class GapLog:
         platforms: Callable[[], PlatformNames],
         merge_similarity: float = MERGE_SIMILARITY,
         repeat_seconds: float = REPEAT_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._gaps = gaps
         self._platforms = platforms
         self._merge_similarity = merge_similarity
         self._repeat_seconds = repeat_seconds
+        self._clock = clock
         self._turn = threading.Lock()
+        self._vectors: dict[str, Vector] = {}
+        self._read_at = -_REFRESH_SECONDS
 
     def record(self, exposure: Exposure) -> GapReference:
         """Open a gap, or count the question towards the gap that it belongs to."""
@@ -73,15 +81,17 @@ class GapLog:
                 merged_because=because,
                 repeat_seconds=self._repeat_seconds,
             )
+            self._vectors.setdefault(gap.id, exposure.vector)
         return GapReference(gap.id, gap_type(exposure.reasons), exposure.reasons)
 
     def _same_meaning(self, key: str, exposure: Exposure) -> tuple[str | None, str]:
         """The gap that another wording of this question has opened, and why they are the same."""
-        ids, vectors = self._gaps.vectors(_MERGEABLE)
-        if not ids or topic_id(key) in ids:
+        self._refresh()
+        if not self._vectors or topic_id(key) in self._vectors:
             return None, ""
-        similarities = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(ids), -1) @ exposure.vector
-        for place in np.argsort(-similarities)[:3]:
+        ids = list(self._vectors)
+        similarities = np.stack(list(self._vectors.values())) @ exposure.vector
+        for place in np.argsort(-similarities, kind="stable")[:_CLOSEST]:
             similarity = float(similarities[place])
             if similarity < self._merge_similarity:
                 break
@@ -92,6 +102,14 @@ class GapLog:
             if likeness.same:
                 return other.id, likeness.reason
         return None, ""
+
+    def _refresh(self) -> None:
+        """Read the gaps of other processes now and then; a read for every refusal would grow with the log."""
+        if self._clock() - self._read_at < _REFRESH_SECONDS:
+            return
+        ids, vectors = self._gaps.vectors(_MERGEABLE)
+        self._vectors = {gap_id: np.frombuffer(raw, dtype="<f4") for gap_id, raw in zip(ids, vectors, strict=True)}
+        self._read_at = self._clock()
 
 
 def _sighting(key: str, exposure: Exposure) -> GapSighting:
