@@ -24,7 +24,8 @@ _COLUMNS = (
     "visibility",
     "note",
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""First characters that make a cell a formula, as OWASP lists them (CSV Injection)."""
 
 
 def gap_as_json(gap: Gap) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from store.errors import ConfigurationError
 
 DEFAULT_CONFIG = Path("gaplight.toml")
 DEFAULT_DATA = Path(".gaplight")
+_FROM_ENVIRONMENT = "secret_database_url"
 
 
 class _Section(BaseModel):
@@ -180,10 +181,15 @@ def load_settings(config: Path | None = None, data: Path | None = None) -> Setti
         ConfigurationError: the file is missing, is not TOML, or has an unknown or wrong value; names it.
     """
     values = _read(config)
+    if _FROM_ENVIRONMENT in values:
+        raise ConfigurationError(
+            f"{config or DEFAULT_CONFIG} holds a secret, {_FROM_ENVIRONMENT!r}.",
+            "Put it into the environment as DATABASE_URL.",
+        )
     if data is not None:
         values["data"] = data
     if secret := os.environ.get("DATABASE_URL"):
-        values["secret_database_url"] = SecretStr(secret)
+        values[_FROM_ENVIRONMENT] = SecretStr(secret)
     try:
         return Settings(**values)
     except ValidationError as error:
