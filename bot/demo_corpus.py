@@ -28,7 +28,10 @@ def write_package_descriptions(folder: Path) -> int:
 
 def _descriptions() -> Iterator[tuple[str, str]]:
     for distribution in distributions():
-        text = _description(distribution)
+        try:
+            text = _description(distribution)
+        except UnicodeDecodeError:
+            continue  # a package with damaged metadata still works, and the demo has others
         name = re.sub(r"[^\w.-]+", "_", distribution.metadata["Name"] or "").lower()
         if name and len(text) >= _SHORTEST:
             kind = (distribution.metadata["Description-Content-Type"] or "").split(";")[0].strip()

@@ -1,0 +1,115 @@
+"""Each check says what it found and the step that mends it; one that fails does not stop the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.app import App
+from bot.checks import Verdict, examine
+from bot.settings import Settings
+from store.errors import ModelError
+from store.sources import IngestRequest
+from tests.fakes.embedder import HashEmbedder
+
+ORDER = ["python", "disk", "database", "model", "index", "languages", "gate", "connections"]
+
+
+@pytest.fixture
+def make(tmp_path, monkeypatch):
+    apps = []
+    for name in ("DATABASE_URL", "SLACK_BOT_TOKEN", "DISCORD_TOKEN", "GITHUB_TOKEN", "LLM_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+    def made(embedder=None, **settings):
+        app = App(Settings(data=tmp_path / "data", **settings))
+        app.index.embedder = embedder or HashEmbedder()
+        apps.append(app)
+        return app
+
+    yield made
+    for app in apps:
+        app.close()
+
+
+def ingest(app, tmp_path, text="# VPN\n\nPress the blue button.\n"):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text(text, encoding="utf-8")
+    app.ingestor.run(IngestRequest(paths=(tmp_path / "docs",)))
+
+
+def findings(app):
+    return {finding.check: finding for finding in examine(app)}
+
+
+def test_a_healthy_installation_has_no_advice(make, tmp_path):
+    app = make()
+    ingest(app, tmp_path)
+    found = list(examine(app))
+    assert [finding.check for finding in found] == ORDER
+    assert {finding.verdict for finding in found} == {Verdict.OK}
+    assert {finding.advice for finding in found} == {""}
+
+
+def test_an_empty_index_is_a_warning_with_the_command(make):
+    found = findings(make())
+    assert (found["index"].verdict, found["index"].advice) == (Verdict.WARNING, "Run: gaplight ingest docs/")
+    assert "languages" not in found
+
+
+def test_a_model_that_fails_stops_no_other_check(make, monkeypatch):
+    app = make()
+    del app.index.embedder
+
+    def missing():
+        raise ModelError("There is no model 'x'.", "Prepare it.")
+
+    monkeypatch.setattr(app.index, "_open_embedder", missing)
+    found = findings(app)
+    assert (found["model"].verdict, found["model"].text, found["model"].advice) == (
+        Verdict.FAILED, "There is no model 'x'.", "Prepare it.",
+    )  # fmt: skip
+    assert found["database"].verdict is Verdict.OK
+    assert "connections" in found
+
+
+def test_lost_vectors_fail_with_the_command_that_mends_them(make, tmp_path):
+    app = make()
+    ingest(app, tmp_path)
+    app.index.vectors.drop("default", app.index.embedder.identity.fingerprint)
+    found = findings(app)
+    assert found["index"].verdict is Verdict.FAILED
+    assert "gaplight reindex" in found["index"].advice
+
+
+def test_another_model_than_the_index_was_made_by_fails(make, tmp_path):
+    first = make()
+    ingest(first, tmp_path)
+    first.close()
+    found = findings(make(HashEmbedder(name="other", revision="2")))
+    assert found["index"].verdict is Verdict.FAILED
+    assert "'other'" in found["index"].text
+
+
+def test_documents_in_a_language_that_the_model_does_not_read_are_a_warning(make, tmp_path):
+    app = make()
+    ingest(app, tmp_path, "# 年度报告\n\n公司在二零二零年完成了股权收购。\n")
+    found = findings(app)
+    assert found["languages"].verdict is Verdict.WARNING
+    assert "'zh'" in found["languages"].text
+    assert "multilingual" in found["languages"].advice
+
+
+def test_a_gate_that_does_not_refuse_is_a_warning(make):
+    gate = findings(make(gate={"mode": "shadow"}))["gate"]
+    assert gate.verdict is Verdict.WARNING
+    assert "shadow" in gate.text
+
+
+def test_tokens_are_named_and_never_shown(make, monkeypatch):
+    """B086."""
+    assert findings(make())["connections"].text == "none configured, none needed"
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "hunter2")
+    monkeypatch.setenv("DATABASE_URL", "")
+    found = list(examine(make(vectors={"url": "http://x.example"})))
+    assert found[-1].text == "vectors at http://x.example, SLACK_BOT_TOKEN is set"
+    assert "hunter2" not in str(found)
