@@ -87,15 +87,18 @@ class GapLog:
     def _same_meaning(self, key: str, exposure: Exposure) -> tuple[str | None, str]:
         """The gap that another wording of this question has opened, and why they are the same."""
         self._refresh()
-        if not self._vectors or topic_id(key) in self._vectors:
+        # Gaps that another model's vectors describe cannot be compared.
+        ids = [gap_id for gap_id, vector in self._vectors.items() if vector.size == exposure.vector.size]
+        if not ids or topic_id(key) in self._vectors:
             return None, ""
-        ids = list(self._vectors)
-        similarities = np.stack(list(self._vectors.values())) @ exposure.vector
+        similarities = np.stack([self._vectors[gap_id] for gap_id in ids]) @ exposure.vector
         for place in np.argsort(-similarities, kind="stable")[:_CLOSEST]:
             similarity = float(similarities[place])
             if similarity < self._merge_similarity:
                 break
             other = self._gaps.get(ids[place])
+            if other.state not in _MERGEABLE:
+                continue  # settled since the vectors were read
             likeness = near_duplicate(
                 exposure.question, other.question, similarity, self._merge_similarity, self._platforms()
             )
