@@ -39,7 +39,15 @@ def run(folder, model_cache, *words, text="", **variables):
     command = [sys.executable, "-m", "bot", *words]
     environment["PYTHONPATH"] = str(Path.cwd())
     return subprocess.run(
-        command, cwd=folder, input=text, capture_output=True, text=True, env=environment, check=False, timeout=120
+        command,
+        cwd=folder,
+        input=text,
+        capture_output=True,
+        text=True,
+        encoding=variables.get("PYTHONIOENCODING", "utf-8"),
+        env=environment,
+        check=False,
+        timeout=120,
     )
 
 
