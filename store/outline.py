@@ -27,7 +27,7 @@ def outline(database: Database) -> Outline:
         for row in connection.execute(select(documents.c.id, documents.c.title, documents.c.metadata)):
             lines[row.id] = {row.title: None}
             tags += _tags(row.metadata)
-        for document_id, headings in connection.execute(select(chunks.c.document_id, chunks.c.headings).distinct()):
+        for document_id, headings in connection.execute(select(chunks.c.document_id, chunks.c.headings)):
             lines.setdefault(document_id, {}).update(dict.fromkeys(headings))
     return Outline(["\n".join(found) for found in lines.values()], tags)
 
