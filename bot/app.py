@@ -112,7 +112,6 @@ class App:
         from bot.answering.gate import DEFAULT_SUPPORT
         from discovery.rules import RuleThresholds
         from discovery.verdict import DEFAULT_VERDICT
-        from store.records import Rule
 
         gate, rules = self.settings.gate, self.settings.rules
         thresholds = {name: value for name, value in rules.model_dump().items() if name != "disabled"}
@@ -121,7 +120,7 @@ class App:
             threshold=DEFAULT_SUPPORT if gate.support is None else gate.support,
             mode=gate.mode,
             rules=RuleThresholds(**thresholds),
-            disabled=frozenset(Rule(tag) for tag in rules.disabled),
+            disabled=frozenset(rules.disabled),
             verdict=DEFAULT_VERDICT,
             extractive=ExtractiveOptions(characters=self.settings.answer.max_characters),
             redact=self.settings.privacy.redact,

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from store.errors import ConfigurationError
+from store.records import Rule
 
 DEFAULT_CONFIG = Path("gaplight.toml")
 DEFAULT_DATA = Path(".gaplight")
@@ -82,7 +83,7 @@ class RulesSettings(_Section):
     min_related_passages: int = Field(default=3, ge=1)
     general_answer_length: int = Field(default=200, ge=0)
     min_supporting_chunks: int = Field(default=2, ge=1)
-    disabled: tuple[str, ...] = ()
+    disabled: tuple[Rule, ...] = ()
 
 
 class GapsSettings(_Section):

@@ -24,7 +24,7 @@ from store.loading.boilerplate import repeated_blocks, without_blocks
 from store.records import Chunk, Document
 from store.sources import IngestRequest, Issue, Survey, Target, files_of, gone_documents, targets_of
 from store.text import clean
-from store.walk import FoundFile, Refused
+from store.walk import FoundFile, Refused, readable
 
 _BATCH_CHUNKS = 256
 """Chunks that are embedded and committed together: what a kill can cost, and enough to sort by length."""
@@ -160,8 +160,10 @@ class Ingestor:
                 if file.folder:
                     survey.unlisted.append(file.folder)
                 continue
-            source = clean(str(file.source))
+            source = _source_of(file)
             if source in survey.seen:
+                if survey.seen[source].source != file.source:
+                    summary.failed.append(Issue(file.path, "another file has the same name once accents are composed"))
                 continue
             survey.seen[source] = file
             entry = known.get(source)
@@ -258,7 +260,7 @@ class Ingestor:
 
     def _write(self, request: IngestRequest, ready: _Ready, vectors: Sequence[bytes]) -> DocumentWrite:
         item, document = ready.work, ready.document
-        source = clean(str(item.file.source))
+        source = _source_of(item.file)
         scope = {**document.scope, **request.scope}
         document_id = item.known.document_id if item.known else _digest(request.collection, source)
         ids = chunk_ids(document_id, [piece.embedded_text for piece in ready.chunks], facts(scope))
@@ -293,6 +295,11 @@ def chunk_ids(document_id: str, texts: Sequence[str], scope: Sequence[str]) -> l
         counts[text] = counts.get(text, 0) + 1
         ids.append(f"{document_id}:{_digest(text, str(counts[text]), *scope)}")
     return ids
+
+
+def _source_of(file: FoundFile) -> str:
+    """What identifies a file: its real path as text, in the form in which the database keeps it."""
+    return clean(readable(str(file.source)))
 
 
 def _read_bytes(source: Path) -> bytes:

@@ -10,7 +10,7 @@ from store.documents import Known
 from store.errors import UsageError
 from store.loading import SUPPORTED_SUFFIXES
 from store.records import Visibility
-from store.walk import FoundFile, Refused, walk
+from store.walk import FoundFile, Refused, readable, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,13 @@ def files_of(target: Target, skip: frozenset[Path]) -> Iterator[FoundFile | Refu
     prefix = target.given.relative_to(target.root)
     if target.given.is_file():
         if target.given.suffix.lower() in SUPPORTED_SUFFIXES:
-            yield FoundFile(target.given, prefix.as_posix())
+            yield FoundFile(target.given, readable(prefix.as_posix()))
         else:
             known = ", ".join(sorted(SUPPORTED_SUFFIXES))
             raise UsageError(f"{target.given.name} is of a kind that cannot be read.", f"Known kinds: {known}.")
         return
     for file in walk(target.given, SUPPORTED_SUFFIXES, skip):
-        yield replace(file, path=(prefix / file.path).as_posix())
+        yield replace(file, path=readable(prefix.as_posix()) + "/" + file.path if prefix.parts else file.path)
 
 
 def gone_documents(

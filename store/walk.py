@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from store.text import clean
+
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
@@ -26,6 +28,18 @@ class Refused:
     path: str
     reason: str
     folder: Path | None = None
+
+
+def readable(name: str) -> str:
+    r"""A path as text that can be stored, shown on one line and told apart from others.
+
+    Bytes that are no UTF-8, control characters and invisible ones are written as escapes (``\xff``).
+    """
+    return "".join(one if clean(one) and one != "\n" else _escape(one) for one in name)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def walk(root: Path, suffixes: frozenset[str], skip: frozenset[Path] = frozenset()) -> Iterator[FoundFile | Refused]:
@@ -59,7 +73,7 @@ def walk(root: Path, suffixes: frozenset[str], skip: frozenset[Path] = frozenset
                 yield from _judged(root, here / name)
     for error in unlisted:
         folder_path = Path(error.filename)
-        relative = folder_path.relative_to(root).as_posix()
+        relative = readable(folder_path.relative_to(root).as_posix())
         yield Refused(relative, f"the folder cannot be listed: {error.strerror}", folder_path)
 
 
@@ -67,7 +81,7 @@ def _judged(root: Path, file: Path) -> Iterator[FoundFile | Refused]:
     if file.is_symlink():
         yield from _outside(root, file)
         return
-    relative = file.relative_to(root).as_posix()
+    relative = readable(file.relative_to(root).as_posix())
     try:
         mode = file.lstat().st_mode
     except OSError as error:
@@ -81,7 +95,7 @@ def _judged(root: Path, file: Path) -> Iterator[FoundFile | Refused]:
 
 def _outside(root: Path, link: Path) -> Iterator[Refused]:
     """Only links that leave the root are worth a word: what they lead to inside is read in its own place."""
-    relative = link.relative_to(root).as_posix()
+    relative = readable(link.relative_to(root).as_posix())
     try:
         target = link.resolve(strict=True)
     except (OSError, RuntimeError):

@@ -308,3 +308,21 @@ def test_collections_are_kept_apart(here, docs):
     here.ingest(docs / "mail.md", collection="mail")
     assert here.found("mail vpn", collections=("net",)) == ["reset.md"]
     assert here.found("mail vpn", collections=("mail",)) == ["mail.md"]
+
+
+def test_files_whose_names_differ_in_unreadable_bytes_only_are_both_kept(here, docs):
+    """Nothing is overwritten in silence: such bytes are written as escapes."""
+    for name, text in ((b"\xff.md", "alpha"), (b"\xfe.md", "beta"), (b"x\x1be.md", "gamma"), (b"xe.md", "delta")):
+        (docs / os.fsdecode(name)).write_text(f"# Page\n\nThe word is {text}.\n")
+    assert here.ingest(docs).added == 7
+    assert {"\\udcff.md", "\\udcfe.md", "x\\x1be.md", "xe.md"} <= set(here.state())
+    assert here.ingest(docs).unchanged == 7
+
+
+def test_names_that_become_equal_are_reported(here, docs):
+    """The same accented name, composed and decomposed: the database keeps one form, so the second is refused aloud."""
+    (docs / "caf\u00e9.md").write_text("# One\n\nalpha\n")
+    (docs / "cafe\u0301.md").write_text("# Two\n\nbeta\n")
+    summary = here.ingest(docs)
+    assert (summary.added, len(summary.failed)) == (4, 1)
+    assert "same name" in summary.failed[0].reason
