@@ -25,7 +25,10 @@ _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
 )
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_TERMINAL = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]{0,2000}(?:\x07|\x1b\\|\x9c)")
+"""Colour, cursor and title sequences; taken out whole, since without their first character they would pass for text."""
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _UNSPACED = "\u3041-\u30ff\u31f0-\u31ff\uac00-\ud7af\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f"
@@ -54,10 +57,11 @@ class Term(NamedTuple):
 def clean(text: str) -> str:
     """Text without what databases refuse or readers cannot see; applied before hashing and chunking.
 
-    Removes NUL and other control characters, lone surrogates, zero-width and direction marks; turns CRLF and CR
-    into LF; composes accents (NFC), so that the same word has one spelling.
+    Removes terminal sequences, NUL and other control characters, lone surrogates, zero-width and direction marks; turns
+    CRLF and CR into LF; composes accents (NFC), so that the same word has one spelling.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _TERMINAL.sub("", text)
     return unicodedata.normalize("NFC", _INVISIBLE.sub("", _CONTROL.sub("", text)))
 
 

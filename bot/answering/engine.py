@@ -215,7 +215,7 @@ class Engine:
 
     def _exposes_gap(self, reply: Reply, judged: _Judged) -> bool:
         """Whether the documents are to blame; not while a part of the search failed that might have found more."""
-        return not judged.found.notes and opens_gap(reply.status, reply.reason, reply.rules, self._policy.verdict)
+        return not judged.found.notes and opens_gap(reply.status, reply.reason, _telling(reply), self._policy.verdict)
 
     def _gap(self, question: Question, shown: str, reply: Reply, judged: _Judged) -> GapReference:
         return self._parts.gaps.record(
@@ -263,6 +263,13 @@ def _without_quotations(written: Answer) -> str:
     if not written.citations:
         return written.text.partition("\n")[0]
     return "\n".join(f"> {line}" for line in written.text.splitlines())
+
+
+def _telling(reply: Reply) -> tuple[Rule, ...]:
+    """The rules that can open a gap: an answer that is all quotation is no general knowledge, however long it is."""
+    if not reply.citations:
+        return reply.rules
+    return tuple(rule for rule in reply.rules if rule is not Rule.GENERAL_KNOWLEDGE_ANSWER)
 
 
 def _timed(reply: Reply, started: float) -> Reply:

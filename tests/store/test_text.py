@@ -35,7 +35,7 @@ from store.text import (
         ("\u202eevil\u202c", "evil"),
         ("soft\u00adhyphen", "softhyphen"),
         ("cafe\u0301", "caf\u00e9"),
-        ("\x1b[31mred\x07", "[31mred"),
+        ("\x1b[31mred\x07", "red"),
         ("⌘ 東京 😀", "⌘ 東京 😀"),
     ],
 )
@@ -170,3 +170,16 @@ def test_threads_get_the_same_stems():
     for thread in threads:
         thread.join()
     assert results == [expected] * 4
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["\x1b[31mMondays\x1b[0m", "\x9b31mMondays", "\x1b[2J\x1b[HMondays", "\x1b]0;title\x07Mondays", "Mon\x1bdays\x90"],
+)
+def test_terminal_sequences_are_removed_whole(hostile):
+    """Half of a sequence would stay as a word that nobody searches for, and a whole one would reach a terminal."""
+    assert clean(hostile) == "Mondays"
+
+
+def test_removing_terminal_sequences_takes_time_that_grows_with_the_text():
+    assert clean("\x1b]" * 20_000 + "end").endswith("end")
