@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -64,7 +65,8 @@ class App:
     @cached_property
     def index(self) -> Index:
         """Vectors and words."""
-        return Index(self.documents, self._embedder, self._vectors, self._lexical)
+        discard = None if self.settings.vectors.url else self._discard_vectors
+        return Index(self.documents, self._embedder, self._vectors, self._lexical, discard)
 
     @cached_property
     def ingestor(self) -> Ingestor:
@@ -86,8 +88,7 @@ class App:
         from discovery.gap_log import GapLog
         from store.search import Searcher, SearchOptions
 
-        self.index.purge()
-        self.index.check()
+        self.index.start()
         corpus = CorpusWatch(self.index, self.database)
         options = SearchOptions(self.settings.answer.passages, self.settings.answer.per_document)
         parts = Parts(
@@ -152,6 +153,9 @@ class App:
         url = self.settings.vectors.url
         client = server_client(url) if url else embedded_client(self.settings.data / "vectors")
         return ChromaVectors(client, identity.fingerprint)
+
+    def _discard_vectors(self) -> None:
+        shutil.rmtree(self.settings.data / "vectors", ignore_errors=True)
 
     def _lexical(self) -> LexicalIndex:
         return LexicalIndex(self.settings.data / "lexical")

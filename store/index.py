@@ -17,7 +17,7 @@ import numpy as np
 
 from store.documents import DocumentStore, DocumentWrite, IndexedChunk
 from store.embedding import Embedder, ModelIdentity
-from store.errors import IndexMismatchError
+from store.errors import IndexMismatchError, UnavailableError
 from store.lexical import LexicalEntry, LexicalIndex
 from store.text import stems
 from store.vectors import VectorIndex, Vectors
@@ -41,6 +41,7 @@ class Index:
         open_embedder: loads the embedding model.
         open_vectors: opens the vector store for one model.
         open_lexical: opens the lexical index.
+        discard_vectors: removes an embedded vector store as a whole, before it is opened; None for a server.
     """
 
     def __init__(
@@ -49,11 +50,13 @@ class Index:
         open_embedder: Callable[[], Embedder],
         open_vectors: Callable[[ModelIdentity], VectorIndex],
         open_lexical: Callable[[], LexicalIndex],
+        discard_vectors: Callable[[], None] | None = None,
     ) -> None:
         self.documents = documents
         self._open_embedder = open_embedder
         self._open_vectors = open_vectors
         self._open_lexical = open_lexical
+        self._discard_vectors = discard_vectors
         self._opening = RLock()
         self.changes = 0
         """Raised by every change of documents that this process makes."""
@@ -86,11 +89,26 @@ class Index:
 
     # Agreement with the model
 
+    def start(self) -> None:
+        """Make ready for questions: delete what a killed run left, refuse another model's index.
+
+        A vector store that does not answer is no reason to refuse: words find passages until it is back.
+
+        Raises:
+            IndexMismatchError: as :meth:`check`.
+        """
+        try:
+            self.purge()
+            self.check()
+        except UnavailableError as error:
+            logger.warning("%s Questions are answered by words alone.", error.problem)
+
     def check(self) -> None:
         """Refuse an index that the configured model did not make, or that lost vectors.
 
         Raises:
             IndexMismatchError: with the command that mends it.
+            UnavailableError: the vector store does not answer.
         """
         counts = self.documents.counts()
         if not counts.chunks:
@@ -160,13 +178,15 @@ class Index:
     def rebuild(self, progress: Progress | None = None) -> int:
         """Build both indexes anew from the database, with the configured model; returns the number of chunks.
 
-        Vectors that this model already made are taken from the database; the others are computed. The former
-        model's vectors go last, so that an interrupted rebuild can be run again.
+        Vectors that this model already made are taken from the database; the others are computed. An interrupted
+        rebuild can be run again: until it is complete, :meth:`check` refuses the index.
 
         Raises:
             IndexMismatchError: a stored chunk is longer than the configured model reads.
         """
         identity, total, done = self.embedder.identity, self.documents.counts().chunks, 0
+        if self._discard_vectors and "vectors" not in self.__dict__:
+            self._discard_vectors()  # a damaged store cannot even be asked to drop a collection
         for collection in self.documents.collections():
             self.vectors.drop(collection, identity.fingerprint)
             for batch in self.documents.iterate_chunks(collection, _BATCH, model_fingerprint=identity.fingerprint):

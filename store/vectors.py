@@ -207,5 +207,5 @@ def _translated(call: Callable[[], _T]) -> _T:
     except Exception as error:
         raise UnavailableError(
             f"The vector store failed: {type(error).__name__}: {str(error)[:300]}.",
-            "Questions are answered by words alone until it is back; `gaplight reindex` rebuilds a damaged one.",
+            "Start its server again; an embedded one that is damaged is rebuilt by `gaplight reindex`.",
         ) from error

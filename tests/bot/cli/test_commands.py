@@ -224,6 +224,27 @@ def test_reindex_makes_an_index_that_was_deleted_answer_again(gaplight, home):
     assert "blue button" in gaplight("ask", "How do I reset the VPN?").stdout
 
 
+def test_a_damaged_vector_store_is_survived_by_words_and_mended_by_reindex(gaplight, home):
+    """The command that the message names is the one that helps."""
+    for file in (home / ".gaplight" / "vectors").rglob("*"):
+        if file.is_file():
+            file.write_bytes(file.read_bytes()[:100])
+    done = gaplight("ask", "How do I reset the VPN?", "--json", "--no-log")
+    reply = json.loads(done.stdout)
+    assert (done.returncode, reply["passages"][0]["document"], reply["gap"]) == (0, "vpn.md", None)
+    assert "vector store failed" in " ".join(reply["notes"])
+    assert gaplight("doctor").returncode == 1
+    assert gaplight("reindex").returncode == 0
+    assert gaplight("doctor").returncode == 0
+    assert "blue button" in gaplight("ask", "How do I reset the VPN?").stdout
+
+
+def test_a_vector_server_that_is_down_leaves_the_search_by_words(gaplight):
+    done = gaplight("ask", "How do I reset the VPN?", "--json", "--no-log", GAPLIGHT_VECTORS__URL="http://127.0.0.1:9")
+    reply = json.loads(done.stdout)
+    assert (done.returncode, reply["passages"][0]["document"], reply["gap"]) == (0, "vpn.md", None)
+
+
 def test_a_second_process_is_told_who_holds_the_folder_and_what_to_do(gaplight, home, model_cache):
     """B041: two processes on one embedded vector store would lose data."""
     holder = subprocess.Popen(
