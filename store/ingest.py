@@ -10,6 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -205,17 +206,39 @@ class Ingestor:
         progress.found(len(work))
         furniture = {root: self._furniture(request.collection, root, work) for root in {item.root for item in work}}
         batch: list[_Ready] = []
-        for item in work:
-            try:
-                batch.append(self._prepared(item, settings, furniture[item.root]))
-            except LoadError as error:
-                summary.failed.append(Issue(item.file.path, str(error)))
-                progress.done(item.file.path)
-            if sum(len(ready.chunks) for ready in batch) >= _BATCH_CHUNKS:
-                self._commit(request, batch, progress, summary)
-                batch = []
-        if batch:
-            self._commit(request, batch, progress, summary)
+        # One batch is written while the next is read and embedded; the two need different parts of the machine.
+        with ThreadPoolExecutor(1, "ingest-writer") as writer:
+            written: Future[None] | None = None
+            for item in work:
+                try:
+                    batch.append(self._prepared(item, settings, furniture[item.root]))
+                except LoadError as error:
+                    summary.failed.append(Issue(item.file.path, str(error)))
+                    progress.done(item.file.path)
+                if sum(len(ready.chunks) for ready in batch) >= _BATCH_CHUNKS:
+                    written = self._handed_over(request, batch, writer, written, progress, summary)
+                    batch = []
+            if batch:
+                written = self._handed_over(request, batch, writer, written, progress, summary)
+            if written:
+                written.result()
+
+    def _handed_over(
+        self,
+        request: IngestRequest,
+        batch: Sequence[_Ready],
+        writer: ThreadPoolExecutor,
+        before: Future[None] | None,
+        progress: IngestProgress,
+        summary: IngestSummary,
+    ) -> Future[None]:
+        """Embed a batch and give it to the writer, once the batch before it is written."""
+        texts = [piece.embedded_text for ready in batch for piece in ready.chunks]
+        vectors = iter(self._index.embedder.embed_documents(texts))
+        writes = [self._write(request, ready, [next(vectors).tobytes() for _ in ready.chunks]) for ready in batch]
+        if before:
+            before.result()
+        return writer.submit(self._commit, writes, batch, progress, summary)
 
     def _prepared(self, item: _Work, settings: str, furniture: frozenset[str]) -> _Ready:
         data = _read_bytes(item.file.source)
@@ -242,13 +265,13 @@ class Ingestor:
         return known | found
 
     def _commit(
-        self, request: IngestRequest, batch: Sequence[_Ready], progress: IngestProgress, summary: IngestSummary
+        self,
+        writes: Sequence[DocumentWrite],
+        batch: Sequence[_Ready],
+        progress: IngestProgress,
+        summary: IngestSummary,
     ) -> None:
-        texts = [piece.embedded_text for ready in batch for piece in ready.chunks]
-        vectors = iter(self._index.embedder.embed_documents(texts))
-        self._index.write(
-            [self._write(request, ready, [next(vectors).tobytes() for _ in ready.chunks]) for ready in batch]
-        )
+        self._index.write(writes)
         for ready in batch:
             path = ready.work.file.path
             summary.chunks += len(ready.chunks)
