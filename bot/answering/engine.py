@@ -241,7 +241,7 @@ class Engine:
             channel=question.channel,
             visibility=question.visibility,
             text=shown,
-            answer=redact(reply.answer) if self._policy.redact else reply.answer,
+            answer=reply.answer,  # masked by the question log itself
             status=reply.status,
             reason=reply.reason,
             rules=reply.rules,
