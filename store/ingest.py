@@ -204,24 +204,41 @@ class Ingestor:
         summary: IngestSummary,
     ) -> None:
         progress.found(len(work))
-        furniture = {root: self._furniture(request.collection, root, work) for root in {item.root for item in work}}
-        batch: list[_Ready] = []
-        # One batch is written while the next is read and embedded; the two need different parts of the machine.
-        with ThreadPoolExecutor(1, "ingest-writer") as writer:
+        batches = self._batches(request, work, settings, progress, summary)
+        # While one batch is embedded, the next is read and the one before is written.
+        with ThreadPoolExecutor(1, "ingest-reader") as reader, ThreadPoolExecutor(1, "ingest-writer") as writer:
             written: Future[None] | None = None
-            for item in work:
-                try:
-                    batch.append(self._prepared(item, settings, furniture[item.root]))
-                except LoadError as error:
-                    summary.failed.append(Issue(item.file.path, str(error)))
-                    progress.done(item.file.path)
-                if sum(len(ready.chunks) for ready in batch) >= _BATCH_CHUNKS:
-                    written = self._handed_over(request, batch, writer, written, progress, summary)
-                    batch = []
-            if batch:
+            coming = reader.submit(next, batches, None)
+            while batch := coming.result():
+                coming = reader.submit(next, batches, None)
                 written = self._handed_over(request, batch, writer, written, progress, summary)
             if written:
                 written.result()
+
+    def _batches(
+        self,
+        request: IngestRequest,
+        work: Sequence[_Work],
+        settings: str,
+        progress: IngestProgress,
+        summary: IngestSummary,
+    ) -> Iterator[list[_Ready]]:
+        """Documents read and cut, in groups of about as many chunks; files that cannot be read are noted."""
+        furniture = {root: self._furniture(request.collection, root, work) for root in {item.root for item in work}}
+        batch: list[_Ready] = []
+        waiting = 0
+        for item in work:
+            try:
+                batch.append(self._prepared(item, settings, furniture[item.root]))
+                waiting += len(batch[-1].chunks)
+            except LoadError as error:
+                summary.failed.append(Issue(item.file.path, str(error)))
+                progress.done(item.file.path)
+            if waiting >= _BATCH_CHUNKS:
+                yield batch
+                batch, waiting = [], 0
+        if batch:
+            yield batch
 
     def _handed_over(
         self,
