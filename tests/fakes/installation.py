@@ -51,10 +51,10 @@ class Clock:
 class Installation:
     """What :mod:`bot.app` wires, as far as ingesting, searching and answering go."""
 
-    def __init__(self, folder, embedder=None):
+    def __init__(self, folder, embedder=None, database=None):
         self.folder = folder
         self.embedder = embedder or HashEmbedder()
-        self.database = open_database(f"sqlite:///{folder / 'gaplight.db'}")
+        self.database = database or open_database(f"sqlite:///{folder / 'gaplight.db'}")
         self.documents = DocumentStore(self.database)
         self.questions = QuestionStore(self.database)
         self.gaps = GapStore(self.database)
