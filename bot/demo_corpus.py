@@ -10,6 +10,8 @@ from pathlib import Path
 _SUFFIXES = {"text/markdown": ".md", "text/x-rst": ".rst"}
 _SHORTEST = 200
 """Characters below which a description is only a line that points elsewhere."""
+_LONGEST = 45_000
+"""Characters above which a description is mostly a history of changes. It is left out as a whole, never cut."""
 
 
 def write_package_descriptions(folder: Path) -> int:
@@ -33,7 +35,7 @@ def _descriptions() -> Iterator[tuple[str, str]]:
         except UnicodeDecodeError:
             continue  # a package with damaged metadata still works, and the demo has others
         name = re.sub(r"[^\w.-]+", "_", distribution.metadata["Name"] or "").lower()
-        if name and len(text) >= _SHORTEST:
+        if name and _SHORTEST <= len(text) <= _LONGEST:
             kind = (distribution.metadata["Description-Content-Type"] or "").split(";")[0].strip()
             # Without a declared type the index of packages assumes reStructuredText, but most are plain text.
             yield name + _SUFFIXES.get(kind, ".txt"), text
