@@ -146,6 +146,7 @@ class App:
             cache=self.settings.model_cache,
             precision=chosen.precision,
             threads=chosen.threads,
+            engine=chosen.engine,
             progress=self._report,
         )
 

@@ -17,8 +17,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from store.embedding import Embedder, ModelIdentity
 from store.embedding_engines import SentenceTransformersEmbedder, usable_threads
@@ -38,6 +39,8 @@ logger = logging.getLogger(__name__)
 
 Report = Callable[[str], None]
 """Told in one sentence what is being done, for a person who waits."""
+
+RequestedEngine = Literal["auto", "onnx", "sentence-transformers"]
 
 _WAIT_SECONDS = 1800
 """How long to wait for another process that prepares the same model: a large one takes minutes."""
@@ -105,6 +108,7 @@ def load(
     cache: Path,
     precision: RequestedPrecision = "auto",
     threads: int | None = None,
+    engine: RequestedEngine = "auto",
     progress: Report | None = None,
 ) -> Embedder:
     """Open a model, preparing it first when that was not done yet (see :func:`prepare`, also for the errors).
@@ -114,17 +118,26 @@ def load(
         cache: folder for prepared models.
         precision: ``auto``, ``fp32`` or ``int8``.
         threads: how many documents are embedded side by side; None means every processor that may be used.
+        engine: ``onnx`` or ``sentence-transformers`` insists on one, which is then run in fp32 if it is the latter;
+            ``auto`` takes ONNX Runtime where its export agrees with the original.
         progress: told when the model has to be prepared first.
 
     Raises:
-        ModelError: also when a prepared file is damaged.
+        ModelError: also when a prepared file is damaged, or ``onnx`` was asked for and does not agree.
     """
-    prepared = prepare(name, cache=cache, precision=precision, progress=progress)
+    original = engine == "sentence-transformers"
+    prepared = prepare(name, cache=cache, precision="fp32" if original else precision, progress=progress)
     tokenizer = open_tokenizer(prepared.folder)
-    identity = prepared.identity
+    identity = replace(prepared.identity, engine="sentence-transformers") if original else prepared.identity
+    if engine == "onnx" != identity.engine:
+        raise ModelError(
+            f"{identity.name} cannot be run by ONNX Runtime: {prepared.fallback_reason}.",
+            "Set embedding.engine to 'auto' or 'sentence-transformers'.",
+        )
     if identity.engine == "onnx":
         return open_onnx(prepared.folder / MODEL_FILE, identity, tokenizer, threads or usable_threads())
-    logger.warning("%s is run by sentence-transformers (slower): %s.", identity.name, prepared.fallback_reason)
+    reason = prepared.fallback_reason or "embedding.engine asks for it"
+    logger.warning("%s is run by sentence-transformers (slower): %s.", identity.name, reason)
     from store.model_original import load_original
 
     return SentenceTransformersEmbedder(identity, load_original(prepared.source, local=True), tokenizer)

@@ -21,7 +21,7 @@ _EXAMPLES = """Examples:
 
   gaplight ingest wiki/ runbooks/ --collection ops --scope version=2
 
-  gaplight ingest docs/install.md          (one file; nothing is pruned)
+  gaplight ingest docs/vpn/install.md      (one file; nothing is pruned)
 """
 
 

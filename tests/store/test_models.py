@@ -416,3 +416,15 @@ def test_folder_names_are_safe(name, wanted):
 def test_a_folder_is_named_by_its_absolute_path(exported):
     folder = exported["mean"][0]
     assert find_source(str(folder)).name == str(Path(folder).resolve())
+
+
+def test_the_original_engine_can_be_asked_for_and_gives_the_same_vectors_as_fp32(model_cache):
+    """Changing only the engine needs no rebuild of the index: its fingerprint stays."""
+    original = load(cache=model_cache, engine="sentence-transformers")
+    exported = load(cache=model_cache, engine="onnx", precision="fp32")
+    assert (original.identity.engine, original.identity.fingerprint) == (
+        "sentence-transformers",
+        exported.identity.fingerprint,
+    )
+    texts = ["How do I reset the VPN?"]
+    assert float((original.embed_queries(texts) * exported.embed_queries(texts)).sum()) > 0.9999
