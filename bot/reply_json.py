@@ -10,12 +10,12 @@ from store.records import Reply
 _TIMINGS = ("embed", "search", "gate", "answer", "total")
 
 
-def reply_as_json(reply: Reply, request_id: str | None = None) -> dict[str, Any]:
+def reply_as_json(reply: Reply, request_id: object = None) -> dict[str, Any]:
     """The reply as plain values.
 
     Args:
         reply: any reply.
-        request_id: the ``id`` of a batch line; left out when None.
+        request_id: the ``id`` of a batch line, of any JSON type; left out when None.
     """
     values: dict[str, Any] = {} if request_id is None else {"id": request_id}
     return values | {

@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from store.errors import ConfigurationError
 from store.records import Rule
 
+_PREFIX = "GAPLIGHT_"
 DEFAULT_CONFIG = Path("gaplight.toml")
 DEFAULT_DATA = Path(".gaplight")
 _FROM_ENVIRONMENT = "secret_database_url"
@@ -113,7 +114,8 @@ class Settings(BaseSettings):
     """Everything that can be configured."""
 
     model_config = SettingsConfigDict(
-        env_prefix="GAPLIGHT_",
+        env_prefix=_PREFIX,
+        env_ignore_empty=True,
         env_nested_delimiter="__",
         extra="forbid",
         frozen=True,
@@ -191,10 +193,22 @@ def load_settings(config: Path | None = None, data: Path | None = None) -> Setti
         values["data"] = data
     if secret := os.environ.get("DATABASE_URL"):
         values[_FROM_ENVIRONMENT] = SecretStr(secret)
+    _refuse_unknown_variables()
     try:
         return Settings(**values)
     except ValidationError as error:
         raise _explained(error, config or DEFAULT_CONFIG) from error
+
+
+def _refuse_unknown_variables() -> None:
+    """A typing error in the name of a variable must not pass in silence; inside a section pydantic sees to that."""
+    for name in os.environ:
+        section = name.removeprefix(_PREFIX).partition("__")[0].lower()
+        # Variables of the test suite say where its server is; they are no settings.
+        if name.startswith(_PREFIX) and section not in Settings.model_fields and not section.startswith("test_"):
+            close = difflib.get_close_matches(section, Settings.model_fields, n=1)
+            hint = f"Did you mean {_PREFIX}{close[0].upper()}?" if close else "See docs/configuration.md for the keys."
+            raise ConfigurationError(f"There is no setting for the variable {name}.", hint)
 
 
 def _read(config: Path | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
@@ -9,8 +10,10 @@ import numpy as np
 
 from store.background import NEIGHBOURS, SMALLEST_CORPUS, Background
 from store.chunking import telling_title
+from store.documents import DocumentStore
 from store.errors import UnavailableError
 from store.index import Index
+from store.language import detect_language
 from store.records import StoredChunk
 from store.text import stems
 
@@ -23,6 +26,7 @@ _LOOK_AT = 30
 _MUCH_CHANGED = 0.1
 """Share by which the number of chunks may change before the background is measured anew."""
 
+_SOME = 0.05
 _STATE = "background"
 
 
@@ -50,6 +54,15 @@ def measure_background(index: Index) -> Background | None:
     if measured:
         index.documents.set_index_state(_STATE, {"model": model, "figures": asdict(measured)})
     return measured
+
+
+def sampled_languages(documents: DocumentStore) -> frozenset[str]:
+    """ISO 639-1 codes of the languages in which at least a twentieth of the sampled chunks are written."""
+    ids = documents.chunk_ids()
+    places = np.unique(np.linspace(0, len(ids) - 1, min(SAMPLE, len(ids))).astype(int)) if ids else ()
+    sample = documents.chunks_by_id([ids[place] for place in places]).values()
+    counts = Counter(detect_language(chunk.text) for chunk in sample)
+    return frozenset(language for language, count in counts.items() if count >= _SOME * len(sample))
 
 
 def _measured(index: Index, chunks: int) -> Background | None:

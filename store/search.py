@@ -101,13 +101,20 @@ class Searcher:
         self._index = index
         self._options = options or SearchOptions()
 
-    def search(self, question: str, collections: Sequence[str] = (), scope: ScopeFilter | None = None) -> SearchResult:
+    def search(
+        self,
+        question: str,
+        collections: Sequence[str] = (),
+        scope: ScopeFilter | None = None,
+        weights: RouteWeights | None = None,
+    ) -> SearchResult:
         """Find the passages that fit a question best.
 
         Args:
             question: text with at least one letter or digit.
             collections: search these and no others; none gives nothing.
             scope: facts that every passage must carry.
+            weights: of the two routes; None takes those of the options.
 
         Raises:
             UsageError: a scope without a value.
@@ -128,8 +135,9 @@ class Searcher:
             raise UnavailableError(f"{dense_note} {lexical_note}", "Run `gaplight doctor` to see what is wrong.")
         language = detect_language(question)
         covered = covers(self._index.embedder.identity.languages, language)
-        weights = self._options.weights if covered or not lexical else _FOREIGN_WEIGHTS
-        fused = fuse(dense or (), lexical or (), weights, OVERSAMPLE)
+        if not covered and lexical:
+            weights = _FOREIGN_WEIGHTS
+        fused = fuse(dense or (), lexical or (), weights or self._options.weights, OVERSAMPLE)
         order = list(fused) if covered else self._by_coverage(fused, weighted)
         order = spread(order, document_of, self._options.per_document)
         chosen = self._current(order, collections, scope)

@@ -7,17 +7,23 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.answering.support import Background
+from bot.answering.support import HALF_TRUST_TERMS, Background
 from discovery.platforms import PlatformNames
 from discovery.vocabulary import PlatformCache
 from store.database import Database
 from store.errors import UsageError
+from store.fusion import RouteWeights
 from store.index import Index
 from store.records import Visibility
-from store.sampling import measure_background
+from store.sampling import measure_background, sampled_languages
 
 _CHECK_SECONDS = 0.25
 """How long the corpus is taken as it was without asking the database, which would cost every question a query."""
+
+
+_EXAMPLE_WEIGHTS = RouteWeights(dense=0.75, lexical=0.25)
+"""Right intent among the first three of 1,158 banking requests: .964 instead of .949; of 1,000 assistant requests:
+.946 instead of .941. On documents equal weights are best; docs/measurements.md has the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,7 @@ class Corpus:
         chunks: how many are indexed.
         collections: all collections by name.
         platforms: shipped and learned platform names.
+        languages: of a sample of the documents.
         background: the similarity that the corpus reaches by chance; None while it is too small to tell.
     """
 
@@ -36,7 +43,14 @@ class Corpus:
     chunks: int
     collections: Mapping[str, Visibility]
     platforms: PlatformNames
+    languages: frozenset[str]
     background: Background | None
+
+    @property
+    def route_weights(self) -> RouteWeights:
+        """How much meaning and words count in the search: one-line examples share too many words to go by them."""
+        examples = self.background is not None and self.background.mean_terms < HALF_TRUST_TERMS
+        return _EXAMPLE_WEIGHTS if examples else RouteWeights()
 
     def resolved(self, wanted: Sequence[str]) -> tuple[str, ...]:
         """The collections to search: those wanted, or all.
@@ -87,5 +101,6 @@ class CorpusWatch:
             documents.counts().chunks,
             documents.collections(),
             self._platforms.current(revision),
+            sampled_languages(documents),
             measure_background(self._index),
         )

@@ -151,12 +151,16 @@ class Engine:
         return None
 
     def _judge(self, question: Question, text: str, corpus: Corpus) -> _Judged:
-        found = self._parts.searcher.search(text, corpus.resolved(question.collections), question.scope)
+        found = self._parts.searcher.search(
+            text, corpus.resolved(question.collections), question.scope, corpus.route_weights
+        )
         started = time.perf_counter()
         observation = Observation(text, found.passages, "", corpus.platforms)
         findings = detect_retrieval(observation, self._policy.rules, self._policy.disabled)
         judged = support(support_evidence(text, found, corpus.background))
-        decision = decide(gate_evidence(found, judged.value, findings, self._policy.rules), self._policy.threshold)
+        decision = decide(
+            gate_evidence(found, judged.value, findings, self._policy.rules, corpus.languages), self._policy.threshold
+        )
         return _Judged(found, judged, observation, findings, decision, _milliseconds(started))
 
     def _refusal(self, question: Question, judged: _Judged, reason: AbstainReason) -> Reply:

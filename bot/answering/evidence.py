@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from bot.answering.gate import GateEvidence
@@ -33,7 +33,11 @@ def support_evidence(question: str, found: SearchResult, background: Background 
 
 
 def gate_evidence(
-    found: SearchResult, support: float, findings: Sequence[Finding], rules: RuleThresholds
+    found: SearchResult,
+    support: float,
+    findings: Sequence[Finding],
+    rules: RuleThresholds,
+    languages: Collection[str] = (),
 ) -> GateEvidence:
     """What the gate needs to know.
 
@@ -41,6 +45,7 @@ def gate_evidence(
         found: the search's result.
         support: in [0, 1].
         findings: of the rules on retrieval.
+        languages: in which documents are written.
         rules: for the score from which a passage counts as relevant.
     """
     known = sum(term.document_frequency > 0 for term in found.terms)
@@ -51,6 +56,7 @@ def gate_evidence(
         relevant_score=rules.relevant_score,
         language_covered=found.language_covered,
         known_words=known / len(found.terms) if found.terms else 0.0,
+        documents_speak_it=found.language in languages,
         missing_platform=any(finding.rule is Rule.MISSING_PLATFORM for finding in findings),
     )
 

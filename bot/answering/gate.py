@@ -28,6 +28,7 @@ class GateEvidence:
         relevant_score: the score from which a passage counts as relevant at all (the threshold of rule 1).
         language_covered: whether the embedding model reads the question's language.
         known_words: share of the question's informative words that occur in the corpus, in [0, 1].
+        documents_speak_it: whether some of the documents are in the question's language.
         missing_platform: whether the question names a platform that no passage names (rule 6).
     """
 
@@ -37,6 +38,7 @@ class GateEvidence:
     relevant_score: float
     language_covered: bool
     known_words: float
+    documents_speak_it: bool = False
     missing_platform: bool = False
 
 
@@ -69,7 +71,8 @@ def decide(evidence: GateEvidence, threshold: float = DEFAULT_SUPPORT) -> GateDe
         threshold = max(threshold, (1.0 + threshold) / 2)
     if evidence.support >= threshold:
         return GateDecision(None, f"support {evidence.support:.2f} reaches {threshold:.2f}")
-    if not evidence.language_covered and evidence.known_words < _KNOWN_WORDS:
+    foreign = not evidence.language_covered and not evidence.documents_speak_it
+    if foreign and evidence.known_words < _KNOWN_WORDS:
         share = f"{evidence.known_words:.0%} of its words occur in the documents"
         return GateDecision(AbstainReason.OUT_OF_SCOPE, f"the model does not cover the language and {share}")
     shortfall = f"support {evidence.support:.2f} is below {threshold:.2f}"

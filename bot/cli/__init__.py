@@ -22,11 +22,22 @@ app = typer.Typer(
 )
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"gaplight {version('gaplight')}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     context: typer.Context,
     config: Annotated[Path | None, typer.Option(help="Settings file. Default: gaplight.toml, if it exists.")] = None,
     data: Annotated[Path | None, typer.Option(help="Data folder. Default: .gaplight")] = None,
+    version: Annotated[  # noqa: ARG001 - its callback has ended the program before
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version and end.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what happens, on standard error.")] = False,
 ) -> None:
     """Answer a team's questions from its own documents, and find out what the documents don't cover."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from bot.app import App, opened
+from bot.cli.batch import BatchLine, read_batch
 from bot.cli.output import print_json, progress_bar, report
 from bot.cli.render import show_reply
 from bot.cli.state import State, parse_scope
 from bot.reply_json import reply_as_json
 from store.errors import UsageError
-from store.records import Question, Status, Turn
+from store.records import AbstainReason, Question, Reply, Status
 
 _EXAMPLES = """Examples:
 
@@ -28,7 +26,6 @@ _EXAMPLES = """Examples:
 
 A batch line: {"id": "q1", "question": "...", "scope": {"version": "2"}, "history": [{"role": "user", "text": "..."}]}
 """
-_ROLES = {"user", "assistant"}
 
 
 def register(app: typer.Typer) -> None:
@@ -49,7 +46,7 @@ def ask(
     if (question is None) == (batch is None):
         raise UsageError("Give either a question or --batch FILE.", 'For example: gaplight ask "How do I ...?"')
     asked_scope, collections = parse_scope(scope or []), tuple(collection or ())
-    lines = list(_batch_lines(batch)) if batch else []
+    lines = read_batch(batch) if batch else []
     with opened(context.ensure_object(State).settings, report) as app:
         if question is not None:
             reply = app.engine.ask(Question(question, scope=asked_scope, collections=collections), log=not no_log)
@@ -61,54 +58,22 @@ def ask(
         raise typer.Exit(1 if question is not None else 3)
 
 
-def _answer_batch(app: App, lines: list[tuple[str, Question]], *, log: bool) -> bool:
-    """Answer in order, a line for each; True when a part of the search failed for any of them."""
+def _answer_batch(app: App, lines: list[BatchLine], *, log: bool) -> bool:
+    """Answer in order, a line for each; True when any of them is an error."""
     failed = False
     with progress_bar() as bar:
-        for request_id, question in bar.track(lines, description="Answering"):
-            reply = app.engine.ask(question, log=log)
+        for line in bar.track(lines, description="Answering"):
+            reply = _answer_line(app, line, log=log)
             failed = failed or reply.status is Status.ERROR
-            print_json(reply_as_json(reply, request_id))
+            print_json(reply_as_json(reply, line.id))
     return failed
 
 
-def _batch_lines(batch: Path) -> Iterator[tuple[str, Question]]:
-    """Every line of the file, checked before the first question is asked.
-
-    Raises:
-        UsageError: names the first line that is not a question.
-    """
+def _answer_line(app: App, line: BatchLine, *, log: bool) -> Reply:
+    """The reply to one line; what is wrong with a line is said in its own reply and stops no other."""
+    if line.question is None:
+        return Reply("", Status.ERROR, line.problem, AbstainReason.NOT_A_QUESTION, notes=(line.problem,))
     try:
-        text = sys.stdin.read() if str(batch) == "-" else batch.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"{batch} cannot be read: {error}.", "Give a UTF-8 file with one JSON object a line."
-        ) from error
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
-            try:
-                yield _question(json.loads(line), number)
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
-                raise UsageError(
-                    f"Line {number} of {batch} is not a question: {error}.",
-                    'Write {"id": "...", "question": "..."}, with optional "scope" and "history".',
-                ) from error
-
-
-def _question(values: dict[str, Any], number: int) -> tuple[str, Question]:
-    text = values["question"]
-    if not isinstance(text, str):
-        raise TypeError(f"its question is {text!r}")
-    scope = {
-        str(key): tuple(map(str, value)) if isinstance(value, list) else (str(value),)
-        for key, value in (values.get("scope") or {}).items()
-    }
-    history = tuple(_turn(turn) for turn in values.get("history") or ())
-    collections = tuple(map(str, values.get("collections") or ()))
-    return str(values.get("id", number)), Question(text, scope=scope, history=history, collections=collections)
-
-
-def _turn(values: dict[str, Any]) -> Turn:
-    if values["role"] not in _ROLES:
-        raise ValueError(f"a role is {values['role']!r}, not user or assistant")
-    return Turn(values["role"], str(values["text"]))
+        return app.engine.ask(line.question, log=log)
+    except UsageError as error:
+        return Reply(line.question.text, Status.ERROR, str(error), AbstainReason.NOT_A_QUESTION, notes=(str(error),))

@@ -51,8 +51,12 @@ def ingest(
         prune=prune,
         skip=(settings.data,),
     )
-    with opened(settings, report) as app, progress_bar() as bar:
-        summary = app.ingestor.run(request, FileProgress(bar))
+    try:
+        with opened(settings, report) as app, progress_bar() as bar:
+            summary = app.ingestor.run(request, FileProgress(bar))
+    except KeyboardInterrupt:
+        messages().print("Stopped. What was finished is kept; the same command goes on from there.", markup=False)
+        raise typer.Exit(130) from None
     if as_json:
         print_json(asdict(summary))
     else:

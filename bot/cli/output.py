@@ -15,6 +15,8 @@ from rich.table import Table
 
 from store.errors import GaplightError
 
+_LINE_BREAKS = {ord(character): f"\\u{ord(character):04x}" for character in "\x85\u2028\u2029"}
+
 
 def console() -> Console:
     """Standard output; without colours and control codes when it is not a terminal."""
@@ -40,8 +42,9 @@ def show_error(error: GaplightError) -> None:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on one line of standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=sys.stdout.encoding.lower() not in {"utf-8", "utf8"}) + "\n")
+    """One JSON document on one line of standard output, also for readers that break lines at U+0085 or U+2028."""
+    text = json.dumps(value, ensure_ascii=sys.stdout.encoding.lower() not in {"utf-8", "utf8"})
+    sys.stdout.write(text.translate(_LINE_BREAKS) + "\n")
     sys.stdout.flush()
 
 

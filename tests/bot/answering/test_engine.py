@@ -336,3 +336,18 @@ def test_the_text_that_was_asked_is_given_back_unchanged(here):
     asked = Question("  How do I reset the VPN client?  ")
     assert here.engine().ask(asked, log=False).question == asked.text
     assert here.engine().ask(replace(asked, text="hi"), log=False).question == "hi"
+
+
+def test_a_chinese_question_that_chinese_documents_do_not_answer_is_a_gap(tmp_path, minilm):
+    """The model does not cover the language, but the documents are written in it: something is missing there."""
+    here = Installation(tmp_path, minilm)
+    here.write(
+        {
+            "leave.md": "# 请假\n\n员工请假需要提前三天申请，并由主管批准。\n",
+            "mail.md": "# Mail\n\nThe quota is 5 GB.\n",
+        }
+    )
+    reply = here.engine().ask(Question("公司有没有健身房？"))
+    here.close()
+    assert (reply.status, reply.reason) == ("abstained", "insufficient_evidence")
+    assert reply.gap is not None

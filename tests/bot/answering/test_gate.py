@@ -27,6 +27,10 @@ def test_support_from_the_threshold_on_answers():
         ({"support": 0.1, "best_score": 0.3}, "insufficient_evidence"),
         ({"support": 0.1, "language_covered": False, "known_words": 0.4}, "out_of_scope"),
         ({"support": 0.1, "language_covered": False, "known_words": 0.5}, "insufficient_evidence"),
+        (
+            {"support": 0.1, "language_covered": False, "known_words": 0.0, "documents_speak_it": True},
+            "insufficient_evidence",
+        ),
         ({"support": 0.1, "language_covered": False, "known_words": 0.5, "best_score": 0.0}, "insufficient_evidence"),
     ],
 )

@@ -118,20 +118,24 @@ def test_a_batch_answers_in_order_with_its_ids(gaplight, home):
     assert replies[2]["citations"][0]["document"] == "backup.md"
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ('{"id": "a"}', "Line 1"),
-        ('{"question": "x"}\nnot json', "Line 2"),
-        ('{"question": 5}', "Line 1"),
-        ('{"question": "x", "history": [{"role": "king", "text": "y"}]}', "king"),
-    ],
-)
-def test_a_batch_with_a_wrong_line_is_refused_before_the_first_question(gaplight, home, content, says):
-    (home / "wrong.jsonl").write_text(content)
-    done = gaplight("ask", "--batch", "wrong.jsonl", "--json")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert says in done.stderr
+def test_a_wrong_line_of_a_batch_is_an_error_of_its_own_and_stops_no_other(gaplight, home):
+    """Exit code 3: done with some items failed. Ids come back in the type they were given in."""
+    good = b'{"id": 7, "question": "How do I reset the VPN? \xe2\x80\xa8"}'
+    wrong = [
+        b"not json",
+        b'{"id": "a"}',
+        b'{"id": "b", "question": 5}',
+        b'{"id": "c", "question": "x", "history": [{"role": "king", "text": "y"}]}',
+        b'{"id": "d", "question": "x", "collections": ["none"]}',
+        b'{"id": "e", "question": "\xff"}',
+    ]
+    (home / "wrong.jsonl").write_bytes(b"\xef\xbb\xbf" + b"\n".join([*wrong, b"", good]))
+    done = gaplight("ask", "--batch", "wrong.jsonl", "--no-log", "--json")
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 3
+    assert [reply["id"] for reply in replies] == [1, "a", "b", "c", "d", 6, 7]
+    assert [reply["status"] for reply in replies] == ["error"] * 6 + ["answered"]
+    assert all(reply["answer"] for reply in replies)
 
 
 def test_a_conversation_over_a_pipe_understands_a_follow_up(gaplight):
@@ -161,6 +165,16 @@ def test_wrong_use_names_what_was_wrong(gaplight, words, code, says):
     assert (done.returncode, done.stdout) == (code, "")
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_empty_variable_counts_as_not_set_and_an_unknown_one_is_named(gaplight):
+    assert gaplight("stats", GAPLIGHT_DATA="", GAPLIGHT_GATE__SUPPORT="").returncode == 0
+    done = gaplight("stats", GAPLIGHT_DATAA="x")
+    assert (done.returncode, "GAPLIGHT_DATAA" in done.stderr) == (2, True)
+
+
+def test_the_version_is_that_of_the_package(gaplight):
+    assert gaplight("--version").stdout.startswith("gaplight 0.")
 
 
 def test_a_wrong_setting_is_named_with_the_closest_known_one(gaplight):
