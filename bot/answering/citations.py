@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from store.records import Citation
+from store.records import Citation, Passage
+from store.text import fold
 
 _SEPARATOR = " › "
 _MOST_IN_RANGE = 20
@@ -28,6 +29,8 @@ _DANGLING = re.compile(
     r"|according to|cf\.?|如|见|参见|详见|根据)[ \t]*[.,;:。，；]?(?=\s|\Z)",
     re.IGNORECASE,
 )
+
+_HEADING = re.compile(r"(?P<marks>#{1,6}) (?P<title>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +149,28 @@ def _numbers(run: str) -> list[int]:
             spread = len(ends) == 2 and 0 < ends[1] - ends[0] < _MOST_IN_RANGE  # noqa: PLR2004  a range has two ends
             found.extend(range(ends[0], ends[1] + 1) if spread else ends)
     return found
+
+
+def section_at(passage: Passage, quote: str) -> str:
+    """The section that a quote stands in, headings joined by `` › ``.
+
+    Small sections of a page share one chunk, whose own section is only what they have in common; the headings between
+    them stand in its text.
+
+    Args:
+        passage: the quoted chunk.
+        quote: a literal part of its text; the chunk's section is given when it is none.
+    """
+    place = passage.text.find(quote)
+    path: list[tuple[int, str]] = []
+    fenced = False
+    for line in passage.text[: max(place, 0)].splitlines():
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        heading = _HEADING.fullmatch(line)
+        if heading and not fenced:
+            level = len(heading["marks"])
+            path = [entry for entry in path if entry[0] < level] + [(level, heading["title"].strip())]
+    titles = [title for _, title in path]
+    if titles and not passage.section and fold(titles[0]) == fold(passage.title):
+        titles = titles[1:]
+    return " › ".join(filter(None, [passage.section, *titles]))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from bot.answering.citations import section_at
 from bot.answering.neighbours import announces_in_vain, following, needed, pieces, unfinished, whole_block
 from bot.answering.quoting import balanced, fitting, marked, shortened
 from bot.answering.screen import MARKER_ROOM, ExtractiveOptions, Screen
@@ -274,4 +275,6 @@ def _slices(place: int, passage: Passage, screen: Screen) -> list[tuple[int, int
 
 
 def _citation(number: int, passage: Passage, quote: str) -> Citation:
-    return Citation(number, passage.document, passage.title, passage.section, passage.url, passage.score, quote)
+    return Citation(
+        number, passage.document, passage.title, section_at(passage, quote), passage.url, passage.score, quote
+    )

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.answering.citations import CheckedText, check, label, marker_numbers, render_sources, renumber
-from store.records import Citation
+from bot.answering.citations import CheckedText, check, label, marker_numbers, render_sources, renumber, section_at
+from store.records import Citation, Passage
 
 
 def cite(number, document="guide.md", section="Install"):
@@ -84,3 +84,28 @@ def test_after_the_check_every_marker_points_to_a_source(text, count):
 
 def test_a_long_text_is_checked_in_no_time():
     assert check("[" * 20_000 + "`" * 20_000 + "[1] " * 20_000, 1).numbers in {(1,), ()}
+
+
+MERGED = "Intro line.\n\n## Staging\n\nDeploy at noon.\n\n```\n# not a heading\n```\n\n### Access\n\nAsk the lead.\n\n## Production\n\nDeploy at night."
+
+
+@pytest.mark.parametrize(
+    ("section", "quote", "expected"),
+    [
+        ("", "Intro line.", ""),
+        ("", "Deploy at noon.", "Staging"),
+        ("", "Ask the lead.", "Staging › Access"),
+        ("", "Deploy at night.", "Production"),
+        ("Releases", "Deploy at night.", "Releases › Production"),
+        ("Releases", "never said", "Releases"),
+    ],
+)
+def test_a_quote_is_cited_with_the_section_it_stands_in(section, quote, expected):
+    """Small sections share a chunk; the citation names the one that the quote is from."""
+    passage = Passage("c:1", "c", "deploy.md", "Deployment", section, "", MERGED, 0.5, 1)
+    assert section_at(passage, quote) == expected
+
+
+def test_a_heading_that_only_repeats_the_title_is_no_section():
+    text = "# Deployment\n\nDeploy at noon."
+    assert section_at(Passage("c:1", "c", "d.md", "deployment", "", "", text, 0.5, 1), "Deploy at noon.") == ""
