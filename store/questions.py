@@ -58,6 +58,7 @@ class QuestionRecord:
     collections: Sequence[str] = ()
     scope: ScopeFilter = field(default_factory=dict)
     id: str = ""
+    conversation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,17 @@ class QuestionStore:
     def since(self, moment: datetime) -> list[QuestionRecord]:
         """The questions asked at or after a moment, oldest first."""
         return self._select(questions.c.asked_at >= moment)
+
+    def of_conversation(self, conversation: str, limit: int) -> list[QuestionRecord]:
+        """The latest questions of a conversation, oldest first; at most ``limit``."""
+        query = (
+            select(questions)
+            .where(questions.c.conversation == index_key(conversation))
+            .order_by(questions.c.asked_at.desc(), questions.c.id.desc())
+            .limit(limit)
+        )
+        with self._database.connect() as connection:
+            return [_record(row) for row in reversed(connection.execute(query).all())]
 
     def _select(self, condition: ColumnElement[bool]) -> list[QuestionRecord]:
         query = select(questions).where(condition).order_by(questions.c.asked_at, questions.c.id)
@@ -229,6 +241,7 @@ def _values(record: QuestionRecord) -> dict[str, object]:
         "language": record.language,
         "collections": list(record.collections),
         "scope": {key: list(values) for key, values in record.scope.items()},
+        "conversation": index_key(record.conversation),
     }
 
 

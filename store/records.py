@@ -236,7 +236,8 @@ class Turn:
 class Question:
     """What somebody asked, with where and in which visibility.
 
-    ``asker`` is an opaque id (platform prefix included, such as ``slack:U1``); empty when unknown.
+    ``asker`` is an opaque id (platform prefix included, such as ``slack:U1``); empty when unknown. ``conversation``
+    is what belongs together on that platform, such as a thread: follow-ups and notices go there.
     """
 
     text: str
@@ -248,6 +249,7 @@ class Question:
     scope: ScopeFilter = field(default_factory=dict)
     history: tuple[Turn, ...] = ()
     id: str = ""
+    conversation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,3 +362,144 @@ class Gap:
     note: str = ""
     merged_into: str = ""
     vector: bytes = b""
+
+
+class Trend(StrEnum):
+    """How a topic has moved since the round before."""
+
+    NEW = "new"
+    GROWING = "growing"
+    STEADY = "steady"
+    SHRINKING = "shrinking"
+    RETURNING = "returning"
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A cluster of gaps.
+
+    Attributes:
+        id: stays the same from round to round while the cluster keeps most of its gaps.
+        label: distinctive words in the form in which people wrote them.
+        question: the most central question.
+        gap_ids: members, most central first.
+        terms: distinctive words, best first; what finders search for.
+        platforms: canonical names of platforms that the questions name.
+        askers: distinct people over all members.
+        count: questions over all members.
+        severity: in [0, 1]; what the order of topics follows.
+        private_gaps: members that only few may see; nothing of their wording is in label, question or terms.
+    """
+
+    id: str
+    label: str
+    question: str
+    gap_ids: tuple[str, ...]
+    terms: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
+    askers: int = 0
+    count: int = 0
+    severity: float = 0.0
+    trend: Trend = Trend.NEW
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
+    private_gaps: int = 0
+
+
+class CandidateState(StrEnum):
+    """Where a suggested source stands; the steps are those of :mod:`discovery.decisions`."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    INGESTED = "ingested"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    SNOOZED = "snoozed"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document that a finder came across, before anybody decided on it.
+
+    Attributes:
+        key: names the source for good, whatever it is renamed to (``github:123:docs/a.md``, ``folder:/wiki/a.md``).
+        finder: who found it: ``github``, ``folder`` or ``person`` (somebody's reply in chat).
+        location: where it is fetched from: ``owner/name:path``, a file's path, a message's address.
+        revision: what pins its content: a commit, a content hash.
+        licence: SPDX identifier; empty when unknown.
+        size: bytes; 0 when unknown.
+        reasons: why it was suggested, in words.
+        content: the text itself where it exists nowhere else (a reply in chat); else empty.
+    """
+
+    key: str
+    finder: str
+    title: str
+    location: str
+    url: str = ""
+    revision: str = ""
+    licence: str = ""
+    owner: str = ""
+    size: int = 0
+    updated_at: datetime | None = None
+    archived: bool = False
+    fork: bool = False
+    reasons: tuple[str, ...] = ()
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a candidate would change, found by asking with it.
+
+    Attributes:
+        asked: questions of the topic that were tried.
+        answered: of these, how many the documents would answer with the candidate.
+        best_score: the highest score of one of its passages, in [-1, 1].
+        changed: answers that are fine today and would cite the candidate instead.
+        evidence: the passages that would answer, best first.
+    """
+
+    asked: int
+    answered: int
+    best_score: float = 0.0
+    changed: int = 0
+    evidence: tuple[Nearest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A source suggested for a topic, with the decision on it.
+
+    ``topic_label`` is kept because topics change; ``gap_ids`` are those of the topic when it was suggested.
+    ``version`` grows with every change, so that a card can tell whether it shows the present state.
+    """
+
+    id: str
+    topic_id: str
+    topic_label: str
+    source: Source
+    created_at: datetime
+    gap_ids: tuple[str, ...] = ()
+    score: float = 0.0
+    preview: Preview | None = None
+    state: CandidateState = CandidateState.PENDING
+    collection: str = "default"
+    visibility: Visibility = Visibility.PUBLIC
+    decided_by: str = ""
+    decided_at: datetime | None = None
+    note: str = ""
+    snoozed_until: datetime | None = None
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """Who did what to what. ``detail`` holds plain JSON values and no private text."""
+
+    at: datetime
+    by: str
+    action: str
+    subject: str
+    detail: Mapping[str, object] = field(default_factory=dict)

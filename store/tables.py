@@ -134,6 +134,8 @@ questions = Table(
     Column("language", CleanText, nullable=False),
     Column("collections", CleanJson, nullable=False),
     Column("scope", CleanJson, nullable=False),
+    Column("conversation", CleanText, nullable=False, server_default=""),
+    Index("ix_questions_conversation", "conversation", "asked_at"),
 )
 
 votes = Table(
@@ -207,4 +209,54 @@ gap_askers = Table(
     Column("digest", String, primary_key=True),
     Column("asker", CleanText, primary_key=True, index=True),
     Column("counted_at", UtcDateTime, nullable=False),
+)
+
+posts = Table(
+    "posts",
+    metadata,
+    Column("platform", String, primary_key=True),
+    Column("channel", String, primary_key=True),
+    Column("message", String, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("subject", String, nullable=False),
+    Column("conversation", CleanText, nullable=False, index=True),
+    Column("asker", CleanText, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("posted_at", UtcDateTime, nullable=False, index=True),
+    Index("ix_posts_kind_subject", "kind", "subject"),
+)
+
+candidates = Table(
+    "candidates",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("topic_id", String, nullable=False, index=True),
+    Column("topic_label", CleanText, nullable=False),
+    Column("source_key", String, nullable=False, index=True),
+    # What the finder knew of it, and what asking with it showed: read as a whole, never searched.
+    Column("source", CleanJson, nullable=False),
+    Column("preview", CleanJson),
+    Column("gap_ids", CleanJson, nullable=False),
+    Column("score", Float, nullable=False),
+    Column("state", String, nullable=False, index=True),
+    Column("collection", CleanText, nullable=False),
+    Column("visibility", String, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("decided_by", CleanText, nullable=False),
+    Column("decided_at", UtcDateTime),
+    Column("note", CleanText, nullable=False),
+    Column("snoozed_until", UtcDateTime),
+    Column("version", Integer, nullable=False),
+    UniqueConstraint("topic_id", "source_key"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", UtcDateTime, nullable=False, index=True),
+    Column("by", CleanText, nullable=False),
+    Column("action", String, nullable=False),
+    Column("subject", String, nullable=False, index=True),
+    Column("detail", CleanJson, nullable=False),
 )

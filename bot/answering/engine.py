@@ -257,6 +257,7 @@ class Engine:
             language=judged.found.language if judged else "",
             collections=question.collections,
             scope=question.scope,
+            conversation=question.conversation,
         )
 
 

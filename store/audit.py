@@ -1,0 +1,43 @@
+"""Who did what, in the order in which it happened. Entries are only ever added."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import insert, select
+
+from store.columns import index_key
+from store.database import Database
+from store.records import AuditEntry
+from store.tables import audit
+
+
+class AuditLog:
+    """Decisions and other acts of people with power; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def record(self, entry: AuditEntry) -> None:
+        """Add an entry."""
+        values = {
+            "at": entry.at,
+            "by": entry.by,
+            "action": entry.action,
+            "subject": index_key(entry.subject),
+            "detail": dict(entry.detail),
+        }
+        with self._database.begin() as connection:
+            connection.execute(insert(audit), values)
+
+    def entries(self, subject: str = "", since: datetime | None = None, limit: int = 1000) -> list[AuditEntry]:
+        """Entries, the latest first; about one subject, or since a moment, where that is given."""
+        query = select(audit).order_by(audit.c.at.desc(), audit.c.id.desc()).limit(limit)
+        if subject:
+            query = query.where(audit.c.subject == index_key(subject))
+        if since is not None:
+            query = query.where(audit.c.at >= since)
+        with self._database.connect() as connection:
+            return [
+                AuditEntry(row.at, row.by, row.action, row.subject, row.detail) for row in connection.execute(query)
+            ]
