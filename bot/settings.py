@@ -31,10 +31,15 @@ class _Section(BaseModel):
 
 
 class DocumentsSettings(_Section):
-    """``[documents]``: what is ingested when nothing else is said."""
+    """``[documents]``: what is ingested when nothing else is said, and who may read private collections.
+
+    ``readers`` maps a private collection to the people, groups and roles that may read it wherever they ask, such as
+    ``slack:U1``, ``slack:S1`` (a user group), ``discord:1`` (a person or a role).
+    """
 
     collection: str = "default"
     paths: tuple[Path, ...] = ()
+    readers: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
 class EmbeddingSettings(_Section):
@@ -102,12 +107,50 @@ class PrivacySettings(_Section):
 
 
 class ChannelSettings(_Section):
-    """``[channels.NAME]``: what a channel may search."""
+    """``[channels.NAME]``: what a channel may search, and who is asked there when the documents don't know.
+
+    ``NAME`` is the platform's id of the channel, or its name; ``default`` holds for channels without a table.
+    ``experts`` are raw ids of people, user groups or roles.
+    """
 
     collections: tuple[str, ...] = ()
     scope: dict[str, str | tuple[str, ...]] = Field(default_factory=dict)
     auto_answer: bool = False
+    auto_answers_per_hour: int = Field(default=20, ge=1)
     language: str = ""
+    experts: tuple[str, ...] = ()
+
+
+class AdminsSettings(_Section):
+    """``[admins]``: raw ids of people, user groups or roles that decide on sources. Empty means nobody."""
+
+    slack: tuple[str, ...] = ()
+    discord: tuple[str, ...] = ()
+
+
+class SlackSettings(_Section):
+    """``[slack]``: ``mode`` is ``socket`` (needs SLACK_APP_TOKEN) or ``http`` (needs SLACK_SIGNING_SECRET)."""
+
+    api_url: str = "https://slack.com/api/"
+    mode: Literal["socket", "http"] = "socket"
+    answer_outsiders: bool = False
+
+
+class DiscordSettings(_Section):
+    """``[discord]``: ``guilds`` are servers whose commands appear at once; elsewhere it takes up to an hour."""
+
+    api_url: str = ""
+    guilds: tuple[int, ...] = ()
+    answer_outsiders: bool = False
+
+
+class ServerSettings(_Section):
+    """``[server]``: where health is told and Slack's HTTP deliveries arrive, and how much is done at once."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65535)
+    workers: int = Field(default=2, ge=1, le=32)
+    stop_seconds: float = Field(default=30, ge=0)
 
 
 class Settings(BaseSettings):
@@ -138,10 +181,10 @@ class Settings(BaseSettings):
     topics: dict[str, Any] = Field(default_factory=dict)
     discovery: dict[str, Any] = Field(default_factory=dict)
     digest: dict[str, Any] = Field(default_factory=dict)
-    admins: dict[str, Any] = Field(default_factory=dict)
-    server: dict[str, Any] = Field(default_factory=dict)
-    slack: dict[str, Any] = Field(default_factory=dict)
-    discord: dict[str, Any] = Field(default_factory=dict)
+    admins: AdminsSettings = AdminsSettings()
+    server: ServerSettings = ServerSettings()
+    slack: SlackSettings = SlackSettings()
+    discord: DiscordSettings = DiscordSettings()
     github: dict[str, Any] = Field(default_factory=dict)
     secret_database_url: SecretStr | None = Field(default=None, exclude=True)
 

@@ -40,6 +40,8 @@ class Exposure:
     reasons: tuple[Rule, ...]
     vector: Vector
     seen_at: datetime
+    question_id: str = ""
+    """The recorded question to link to the gap, where it was recorded before the gap."""
 
 
 class GapLog:
@@ -131,6 +133,7 @@ def _sighting(key: str, exposure: Exposure) -> GapSighting:
         best_score=best.score if best else 0.0,
         nearest=Nearest(best.document, best.section, _quote(best.text), best.score) if best else None,
         vector=exposure.vector.astype("<f4").tobytes(),
+        question_id=exposure.question_id,
     )
 
 

@@ -46,22 +46,14 @@ class PostStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def record(self, post: Post, *, now: datetime | None = None) -> None:
-        """Remember a message; one that is known is replaced."""
-        values = {
-            "platform": post.platform,
-            "channel": post.channel,
-            "message": post.message,
-            "kind": post.kind,
-            "subject": post.subject,
-            "conversation": index_key(post.conversation),
-            "asker": index_key(post.asker),
-            "version": post.version,
-            "posted_at": now or datetime.now(UTC),
-        }
+    def record(self, *new: Post, now: datetime | None = None) -> None:
+        """Remember messages; one that is known is replaced."""
+        if not new:
+            return
+        moment = now or datetime.now(UTC)
         statement = upsert(self._database.dialect, posts, ("platform", "channel", "message"))
         with self._database.begin() as connection:
-            connection.execute(statement, values)
+            connection.execute(statement, [_values(post, moment) for post in new])
 
     def get(self, platform: str, channel: str, message: str) -> Post | None:
         """What a message stands for; None for a message that is not ours."""
@@ -108,6 +100,20 @@ class PostStore:
         query = select(posts).where(condition).order_by(posts.c.posted_at, posts.c.message)
         with self._database.connect() as connection:
             return [_post(row._mapping) for row in connection.execute(query)]  # noqa: SLF001 - SQLAlchemy's public way
+
+
+def _values(post: Post, moment: datetime) -> dict[str, object]:
+    return {
+        "platform": post.platform,
+        "channel": post.channel,
+        "message": post.message,
+        "kind": post.kind,
+        "subject": post.subject,
+        "conversation": index_key(post.conversation),
+        "asker": index_key(post.asker),
+        "version": post.version,
+        "posted_at": moment,
+    }
 
 
 def _this(platform: str, channel: str, message: str) -> ColumnElement[bool]:

@@ -120,7 +120,15 @@ class QuestionStore:
 
     # Exactly once
 
-    def claim(self, kind: str, key: str, *, now: datetime | None = None, retry_seconds: float = CLAIM_SECONDS) -> bool:
+    def claim(
+        self,
+        kind: str,
+        key: str,
+        *,
+        now: datetime | None = None,
+        retry_seconds: float = CLAIM_SECONDS,
+        payload: Mapping[str, object] | None = None,
+    ) -> bool:
         """Whether the caller is the first to take this piece of work, over all threads and processes.
 
         A claim that was not finished within ``retry_seconds`` was lost in a crash: it can be won once more.
@@ -130,9 +138,10 @@ class QuestionStore:
             key: which one, such as the event's id.
             now: the present moment; the clock when None.
             retry_seconds: ``math.inf`` makes a claim final.
+            payload: plain JSON values without secrets, with which somebody else can do the work after a crash.
         """
         moment = now or datetime.now(UTC)
-        values = {"kind": kind, "key": index_key(key), "claimed_at": moment}
+        values = {"kind": kind, "key": index_key(key), "claimed_at": moment, "payload": payload}
         this = (claims.c.kind == kind) & (claims.c.key == index_key(key))
         # Without this option, SQLAlchemy does not ask PostgreSQL how many rows an INSERT made.
         statement = insert_for(self._database.dialect, claims).execution_options(preserve_rowcount=True)
@@ -148,13 +157,21 @@ class QuestionStore:
         """Note that the claimed work is done and must never be claimed again."""
         this = (claims.c.kind == kind) & (claims.c.key == index_key(key))
         with self._database.begin() as connection:
-            connection.execute(update(claims).where(this).values(finished_at=now or datetime.now(UTC)))
+            finished = {"finished_at": now or datetime.now(UTC), "payload": None}
+            connection.execute(update(claims).where(this).values(finished))
 
     def release(self, kind: str, key: str) -> None:
         """Give an unfinished claim back, so that somebody else can win it at once."""
         this = (claims.c.kind == kind) & (claims.c.key == index_key(key)) & claims.c.finished_at.is_(None)
         with self._database.begin() as connection:
             connection.execute(delete(claims).where(this))
+
+    def unfinished_claims(self, kind: str, before: datetime) -> list[Mapping[str, Any]]:
+        """Payloads of the claims of a kind that were made before a moment and not finished, oldest first."""
+        chosen = (claims.c.kind == kind) & claims.c.finished_at.is_(None) & (claims.c.claimed_at < before)
+        with self._database.connect() as connection:
+            found = connection.scalars(select(claims.c.payload).where(chosen).order_by(claims.c.claimed_at))
+            return [payload for payload in found if payload]
 
     # Feedback
 
@@ -178,6 +195,12 @@ class QuestionStore:
                 connection.execute(upsert(self._database.dialect, votes, ("question_id", "asker")), values)
         except IntegrityError as error:
             raise NotFoundError(f"There is no question {question_id!r} to vote on.") from error
+
+    def unvote(self, question_id: str, asker: str) -> None:
+        """Take a person's vote back, if there is one."""
+        this = (votes.c.question_id == index_key(question_id)) & (votes.c.asker == index_key(asker))
+        with self._database.begin() as connection:
+            connection.execute(delete(votes).where(this))
 
     # Figures
 

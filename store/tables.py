@@ -156,6 +156,8 @@ claims = Table(
     Column("claimed_at", UtcDateTime, nullable=False, index=True),
     # Empty until the claimed work is done: a crashed claim can then be told from a finished one.
     Column("finished_at", UtcDateTime),
+    # What is needed to do the work after a crash; deleted with the end of the work.
+    Column("payload", CleanJson),
 )
 
 gaps = Table(

@@ -122,6 +122,21 @@ class Engine:
             return reply
         return _timed(self._logged(question, text, reply, judged), started)
 
+    def report_missing(self, question: Question) -> GapReference:
+        """Open or join the gap of a recorded question of which a person says that the documents don't answer it.
+
+        Args:
+            question: with its ``id``, by the person who says so.
+
+        Raises:
+            UnavailableError, ModelError: what comes closest cannot be looked up now.
+        """
+        text = standalone(strip_greeting(clean(question.text)[:LONGEST_QUESTION]), question.history)
+        judged = self._judge(question, text, self._parts.corpus())
+        reasons = tuple(finding.rule for finding in judged.findings)
+        reply = Reply(question.text, Status.ABSTAINED, "", passages=judged.found.passages, rules=reasons)
+        return self._gap(question, redact(text) if self._policy.redact else text, reply, judged)
+
     def _reply(self, question: Question, text: str, *, follows_up: bool) -> tuple[Reply, _Judged | None]:
         try:
             corpus = self._parts.corpus()
@@ -234,6 +249,7 @@ class Engine:
                 reasons=reply.rules,
                 vector=judged.found.vector,
                 seen_at=self._parts.now(),
+                question_id=question.id,
             )
         )
 

@@ -1,18 +1,20 @@
-"""What happens with a message, the same on every platform; the one place that turns errors into words."""
+"""From a question to a message, the same on every platform; the one place that turns errors into words. Synchronous."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 
 from bot.answering.engine import Engine
 from bot.chat.messages import Incoming, Outgoing
 from store.errors import GaplightError
-from store.records import Question, Status, Turn
+from store.records import Question, Reply, Status, Turn
 
 logger = logging.getLogger(__name__)
 
+FAILED = "Something went wrong on my side, and it was written to the log. Please try again."
 _REMEMBERED_CONVERSATIONS = 1000
 _REMEMBERED_TURNS = 10
 
@@ -48,7 +50,7 @@ class Handlers:
 
     Args:
         engine: what answers.
-        conversations: what was said before.
+        conversations: what was said before, for callers that keep no log of conversations themselves.
     """
 
     def __init__(self, engine: Engine, conversations: Conversations | None = None) -> None:
@@ -56,7 +58,21 @@ class Handlers:
         self.conversations = conversations or Conversations()
 
     def message(self, incoming: Incoming) -> Outgoing:
-        """Answer one message within its conversation."""
+        """Answer one message within its conversation, and remember both."""
+        outgoing = self.answer(incoming, self.conversations.history(incoming.conversation))
+        if outgoing.reply and outgoing.reply.status in {Status.ANSWERED, Status.ABSTAINED}:
+            turns = Turn("user", incoming.text), Turn("assistant", outgoing.reply.answer)
+            self.conversations.remember(incoming.conversation, *turns)
+        return outgoing
+
+    def answer(self, incoming: Incoming, history: Sequence[Turn] = (), *, log: bool = True) -> Outgoing:
+        """Answer one message.
+
+        Args:
+            incoming: what was asked.
+            history: what was said before, oldest first.
+            log: False leaves no trace in question log and gap log.
+        """
         question = Question(
             text=incoming.text,
             asker=incoming.asker,
@@ -65,16 +81,25 @@ class Handlers:
             visibility=incoming.visibility,
             collections=incoming.collections,
             scope=incoming.scope,
-            history=self.conversations.history(incoming.conversation),
+            history=tuple(history),
+            conversation=incoming.conversation,
         )
         try:
-            reply = self._engine.ask(question)
-        except GaplightError as error:
-            return Outgoing(str(error))
-        except Exception:
-            logger.exception("A question failed in an unforeseen way")
-            return Outgoing("Something went wrong on my side, and it was written to the log. Please try again.")
-        if reply.status in {Status.ANSWERED, Status.ABSTAINED}:
-            turns = Turn("user", incoming.text), Turn("assistant", reply.answer)
-            self.conversations.remember(incoming.conversation, *turns)
-        return Outgoing(reply.answer, reply)
+            reply = self._engine.ask(question, log=log)
+        except Exception as error:  # noqa: BLE001 - whatever happens, somebody waits for words
+            return Outgoing(words_for(error))
+        return Outgoing(_text_of(reply), reply)
+
+
+def words_for(error: BaseException) -> str:
+    """What a person is told of an error; one that nobody foresaw is logged and tells nothing of itself."""
+    if isinstance(error, GaplightError):
+        return str(error)
+    logger.error("A message failed in an unforeseen way", exc_info=error)
+    return FAILED
+
+
+def _text_of(reply: Reply) -> str:
+    if reply.gap and reply.status is Status.ABSTAINED:
+        return f"{reply.answer}\n\nThe question was noted as a gap in the documents."
+    return reply.answer

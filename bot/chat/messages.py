@@ -52,6 +52,7 @@ class Heard:
         mentions_others: other people were mentioned.
         direct: sent to the bot and nobody else: direct message, command, shortcut, assistant pane.
         in_thread: stands in a thread, below another message.
+        alone: nobody but the author and the bot can read the place.
         visibility: who can read the place that it was written in.
         collections: what the asker chose to search; empty when nothing was chosen.
     """
@@ -68,8 +69,14 @@ class Heard:
     mentions_others: bool = False
     direct: bool = False
     in_thread: bool = False
+    alone: bool = False
     visibility: Visibility = Visibility.PUBLIC
     collections: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What copies of one message have in common."""
+        return f"{self.platform}:{self.channel}:{self.message}"
 
 
 @dataclass(frozen=True, slots=True)

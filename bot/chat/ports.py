@@ -50,6 +50,9 @@ class Platform(Protocol):
     def healthy(self) -> bool:
         """Whether the connection was alive within the last minute."""
 
+    async def place(self, heard: Heard) -> Place:
+        """Where a message is answered that was heard earlier, by a process that is gone."""
+
     async def post_card(self, channel: str, card: Card, thread: str = "") -> str:
         """Post a card; its message id.
 
@@ -66,7 +69,10 @@ class Platform(Protocol):
         """
 
     async def tell(self, conversation: str, text: str, mention: str = "") -> str:
-        """Post Markdown into a conversation (``channel:thread``), calling one person by ``mention`` (a raw id) only.
+        """Post Markdown into a conversation (``channel:thread``).
+
+        ``mention`` holds raw ids of people, groups or roles, separated by commas; they are called in front of the
+        text, and nobody else is, whatever the text says.
 
         Raises:
             UnavailableError: it was not delivered.
@@ -100,7 +106,9 @@ class Core(Protocol):
     async def adopt(self, marked: Marked) -> Outgoing:
         """Store a person's reply as a draft document for the admins to decide on; the words for who marked it."""
 
-    async def command(self, words: str, person: Person, channel: str, visibility: Visibility) -> tuple[Outgoing | Card, ...]:
+    async def command(
+        self, words: str, person: Person, channel: str, visibility: Visibility
+    ) -> tuple[Outgoing | Card, ...]:
         """``gaps``, ``digest``, ``status``, ``help`` and what follows them; empty when ``words`` is a question."""
 
     async def home(self, person: Person) -> tuple[Card, ...]:

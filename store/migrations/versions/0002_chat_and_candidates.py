@@ -14,6 +14,7 @@ down_revision = "0001"
 def upgrade() -> None:
     op.add_column("questions", sa.Column("conversation", sa.Text(), nullable=False, server_default=""))
     op.create_index("ix_questions_conversation", "questions", ["conversation", "asked_at"])
+    op.add_column("claims", sa.Column("payload", sa.JSON(none_as_null=True)))
     _create_posts()
     _create_candidates()
     _create_audit()

@@ -19,7 +19,7 @@ class Listener:
         self.questions = []
         self._outcomes = list(outcomes)
 
-    def ask(self, question):
+    def ask(self, question, *, log=True):
         self.questions.append(question)
         outcome = self._outcomes.pop(0)
         if isinstance(outcome, Exception):

@@ -1,0 +1,175 @@
+"""What maintainers see and admins decide in chat. Synchronous; fails closed: who is not named as an admin is none."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.chat import wording
+from bot.chat.access import is_admin
+from bot.chat.candidate_cards import candidate_card
+from bot.chat.messages import Card, Outgoing, Person, Press, Verb
+from discovery.ports import Deciding, Outcome
+from store.audit import AuditLog
+from store.candidates import CandidateStore
+from store.errors import GaplightError
+from store.gaps import GapStore
+from store.records import AuditEntry, Candidate, CandidateState, GapState, Topic, Visibility
+
+logger = logging.getLogger(__name__)
+
+DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.SNOOZE})
+_OPEN = (GapState.OPEN, GapState.SUGGESTED, GapState.STILL_OPEN, GapState.REOPENED)
+_SHOWN_GAPS = 15
+_SHOWN_TOPICS = 10
+_SHOWN_CANDIDATES = 10
+_SNOOZE_DAYS = 7
+_WORDS = {"gaps", "digest", "status", "help", "candidates"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewParts:
+    """What is shown and decided on.
+
+    Attributes:
+        deciding: carries decisions out; None where discovery is not set up.
+        topics: the open topics, in words that everybody may see.
+        digest: the latest digest as cards.
+        status: how the bot is doing, as Markdown.
+        admins: ids with platform prefix of people, groups and roles; empty means nobody.
+    """
+
+    candidates: CandidateStore
+    gaps: GapStore
+    audit: AuditLog
+    deciding: Deciding | None
+    topics: Callable[[], list[Topic]]
+    digest: Callable[[], tuple[Card, ...]]
+    status: Callable[[], str]
+    admins: Collection[str]
+    now: Callable[[], datetime]
+
+
+class Review:
+    """Commands, cards and decisions; may be used by many threads."""
+
+    def __init__(self, parts: ReviewParts) -> None:
+        self._parts = parts
+
+    def decide(self, press: Press) -> Outgoing | None:
+        """Carry out a decision, if whoever made it may; None when the redrawn card says all.
+
+        Raises:
+            GaplightError: it was decided before, or cannot be carried out.
+        """
+        if refusal := self._refusal(press):
+            return refusal
+        outcome = self._carried_out(press.verb, press.subject, press.person.id, press.note)
+        return Outgoing(outcome_text(outcome), private=True)
+
+    def command(self, words: str, person: Person) -> tuple[Outgoing | Card, ...]:
+        """What a command shows or does, in words that everybody may see; empty when the words are no command."""
+        first, _, rest = words.strip().partition(" ")
+        verb = first.casefold()
+        if verb in {one.value for one in DECISIONS} and rest.strip():
+            return (self._decided(Verb(verb), rest.strip(), person),)
+        if rest.strip() or (verb and verb not in _WORDS):
+            return ()
+        return self._shown(verb or "help", person)
+
+    def _shown(self, word: str, person: Person) -> tuple[Outgoing | Card, ...]:
+        match word:
+            case "gaps":
+                return (Outgoing(self._gaps()),)
+            case "digest":
+                return self._parts.digest() or (Outgoing("There has been no digest yet."),)
+            case "candidates":
+                return self._pending(person) or (Outgoing("No source waits for a decision by you."),)
+            case "status":
+                return (Outgoing(self._parts.status()),)
+        return (Outgoing(wording.HELP),)
+
+    def home(self, person: Person) -> tuple[Card, ...]:
+        """Open topics, and for admins the sources that wait."""
+        topics = self._parts.topics()[:_SHOWN_TOPICS]
+        cards = [
+            Card("topic", topic.id, 0, topic.label, f"{topic.question}\n{wording.topic_line(topic)}")
+            for topic in topics
+        ]
+        if not cards:
+            cards = [Card("notice", "", 0, "No open topics", self._gaps())]
+        return (*cards, *self._pending(person))
+
+    def card(self, candidate_id: str) -> Card:
+        """A candidate's card as it stands now.
+
+        Raises:
+            NotFoundError: the candidate was deleted.
+        """
+        return candidate_card(self._parts.candidates.get(candidate_id))
+
+    def _decided(self, verb: Verb, words: str, person: Person) -> Outgoing:
+        beginning, _, note = words.partition(" ")
+        candidate = self._parts.candidates.get(beginning)
+        platform = person.id.partition(":")[0]
+        press = Press(platform, verb, candidate.id, person, "", "", "", note.strip())
+        return self.decide(press) or Outgoing("Done.", private=True)
+
+    def _carried_out(self, verb: Verb, subject: str, by: str, note: str) -> Outcome:
+        deciding = self._parts.deciding
+        if deciding is None:
+            raise GaplightError(wording.NO_DISCOVERY)
+        match verb:
+            case Verb.APPROVE:
+                return deciding.approve(subject, by, unknown_licence=note == "unknown-licence")
+            case Verb.SNOOZE:
+                return deciding.snooze(subject, by, _SNOOZE_DAYS)
+        return deciding.reject(subject, by, note or "no reason given")
+
+    def _refusal(self, press: Press) -> Outgoing | None:
+        if is_admin(press.person, self._parts.admins):
+            return None
+        logger.warning("%s may not %s candidate %s", press.person.id, press.verb.value, press.subject)
+        self._parts.audit.record(
+            AuditEntry(self._parts.now(), press.person.id, f"refused_{press.verb.value}", press.subject)
+        )
+        return Outgoing(wording.NOT_ADMIN if self._parts.admins else wording.NO_ADMINS, private=True)
+
+    def _gaps(self) -> str:
+        public = self._parts.gaps.list(_OPEN, Visibility.PUBLIC)
+        hidden = len(self._parts.gaps.list(_OPEN, Visibility.PRIVATE))
+        return wording.gap_list(public[:_SHOWN_GAPS], hidden)
+
+    def _pending(self, person: Person) -> tuple[Card, ...]:
+        if not is_admin(person, self._parts.admins):
+            return ()
+        waiting = self._parts.candidates.listed((CandidateState.PENDING,))
+        shown = [candidate for candidate in waiting if _may_see(candidate)]
+        return tuple(candidate_card(candidate) for candidate in shown[:_SHOWN_CANDIDATES])
+
+
+def outcome_text(outcome: Outcome) -> str:
+    """What a decision led to, for whoever made it."""
+    candidate = outcome.candidate
+    match candidate.state:
+        case CandidateState.REJECTED:
+            return "Rejected; it is not suggested for this topic again."
+        case CandidateState.SNOOZED:
+            return "Snoozed; I'll ask again."
+        case CandidateState.FAILED:
+            return f"It could not be ingested: {candidate.note}"
+    if not outcome.reasked:
+        return "Approved and ingested."
+    closed = [one for one in outcome.reasked if one.closed]
+    lines = [f"Approved and ingested. {len(closed)} of {len(outcome.reasked)} gaps are closed."]
+    lines += [
+        f"- {'closed' if one.closed else 'still open'}: {one.question} (support {one.before:.2f} → {one.after:.2f})"
+        for one in outcome.reasked
+    ]
+    return "\n".join(lines)
+
+
+def _may_see(candidate: Candidate) -> bool:
+    return candidate.visibility is Visibility.PUBLIC
