@@ -85,6 +85,8 @@ class ChatService:
         self._pace = Pace(clock)
         self._platforms: dict[str, Platform] = {}
         self._withdrawn: OrderedDict[str, None] = OrderedDict()
+        self.closing = False
+        """No more messages are taken in."""
         self._in_flight = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -101,6 +103,22 @@ class ChatService:
         """Messages that are being worked on."""
         return self._in_flight
 
+    @property
+    def waiting(self) -> int:
+        """Questions that wait for a free worker."""
+        return self._parts.workers.waiting
+
+    def close(self) -> None:
+        """Take no more messages in; those in flight are finished. Others can be answered by whoever comes next."""
+        self.closing = True
+
+    async def check(self, ready: Callable[[], bool]) -> bool:
+        """Ask something that may block, beside the questions; an error counts as no."""
+        try:
+            return await self._parts.workers.quick(ready)
+        except GaplightError:
+            return False
+
     async def settled(self, seconds: float) -> bool:
         """Wait until nothing is being worked on, at most some seconds; whether that was reached."""
         try:
@@ -114,6 +132,8 @@ class ChatService:
 
     async def hear(self, heard: Heard, place: Place) -> None:
         """See :meth:`bot.chat.ports.Core.hear`."""
+        if self.closing:
+            return
         self._in_flight += 1
         self._idle.clear()
         try:
