@@ -7,11 +7,14 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from bot.chat_settings import admins, channels, review_channels
 from bot.settings import Settings
+from store.audit import AuditLog
+from store.candidates import CandidateStore
 from store.chunking import CHUNKER_VERSION
 from store.database import Database, open_database
 from store.documents import DocumentStore
@@ -20,12 +23,15 @@ from store.gaps import GapStore
 from store.index import Index
 from store.lexical import LexicalIndex
 from store.lock import hold
+from store.posts import PostStore
 from store.questions import QuestionStore
 from store.text import TOKENISER_VERSION
 from store.vectors import ChromaVectors, VectorIndex, embedded_client, server_client
 
 if TYPE_CHECKING:
     from bot.answering.engine import Engine, Policy
+    from bot.chat.review import ReviewParts
+    from bot.chat.service import ChatParts
     from store.ingest import Ingestor
     from store.models import Report
 
@@ -101,9 +107,85 @@ class App:
             ),
             questions=self.questions,
             corpus=corpus.current,
-            now=lambda: datetime.now(UTC),
+            now=_now,
         )
         return Engine(parts, self.policy)
+
+    @cached_property
+    def posts(self) -> PostStore:
+        """Our messages in chat."""
+        return PostStore(self.database)
+
+    @cached_property
+    def candidates(self) -> CandidateStore:
+        """Suggested sources."""
+        return CandidateStore(self.database)
+
+    @cached_property
+    def audit(self) -> AuditLog:
+        """Who decided what."""
+        return AuditLog(self.database)
+
+    @cached_property
+    def chat(self) -> ChatParts:
+        """What answers in chat, the same for all platforms of this process."""
+        from bot.chat.asking import Asking, Places
+        from bot.chat.cards import CardKeeper
+        from bot.chat.feedback import Feedback, FeedbackParts
+        from bot.chat.handlers import Handlers
+        from bot.chat.inbox import Inbox
+        from bot.chat.review import Review
+        from bot.chat.service import ChatParts
+        from bot.chat.work import Workers
+
+        settings = self.settings
+        workers = Workers(settings.server.workers)
+        places = Places(channels(settings), settings.documents.readers)
+        review = Review(self._review_parts())
+        feedback = FeedbackParts(
+            questions=self.questions,
+            posts=self.posts,
+            candidates=self.candidates,
+            report_missing=self.engine.report_missing,
+            channels=places.channels,
+            collection=settings.documents.collection,
+            now=_now,
+        )
+        return ChatParts(
+            asking=Asking(Handlers(self.engine), self.questions, self.documents.collections, places),
+            feedback=Feedback(feedback),
+            review=review,
+            cards=CardKeeper(self.posts, review.card, review_channels(settings), workers),
+            inbox=Inbox(self.questions, workers, _now),
+            posts=self.posts,
+            workers=workers,
+        )
+
+    def _review_parts(self) -> ReviewParts:
+        from bot.chat.review import ReviewParts
+
+        return ReviewParts(
+            candidates=self.candidates,
+            gaps=self.gaps,
+            audit=self.audit,
+            deciding=None,
+            topics=list,
+            digest=tuple,
+            status=self._status,
+            admins=admins(self.settings),
+            now=_now,
+        )
+
+    def _status(self) -> str:
+        from bot.chat.status import STATUS_DAYS, status_text
+
+        recent = self.questions.stats(_now() - timedelta(days=STATUS_DAYS))
+        return status_text(self.documents.counts(), recent, self.gaps.list())
+
+    def ready(self) -> bool:
+        """Whether database and indexes answer now."""
+        self.documents.counts()
+        return bool(self.engine)
 
     @cached_property
     def policy(self) -> Policy:
@@ -167,6 +249,10 @@ class App:
             self.index.close()
         if "database" in self.__dict__:
             self.database.close()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @contextmanager

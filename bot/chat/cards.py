@@ -43,8 +43,9 @@ class CardKeeper:
         """Post a new candidate's card where admins decide; private ones wait in the list of candidates instead."""
         if candidate.visibility is Visibility.PRIVATE:
             return
+        shown = await self._workers.quick(partial(self._posts.showing, CANDIDATE, candidate.id))
         for name, channel in self._channels.items():
-            if name not in self._platforms:
+            if name not in self._platforms or any(post.platform == name for post in shown):
                 continue
             try:
                 await self.post(name, channel, candidate.id)

@@ -11,9 +11,9 @@ from discovery.questions import QuestionKind, classify, strip_greeting
 
 _MARK = re.compile(r"[?？](?=\s|[\"')\]*_]|$)|[？]")
 _ASKING_WORDS = re.compile(
-    r"(?:how|what|why|when|where|which|who|whose|is|are|does|do|did|can|could|should|would|will|has|have|any(?:one|body)"
+    r"(?:^|[,.!;:]\s+)(?:how|what|why|when|where|which|who|whose|is|are|does|do|did|can|could|should|would|will|has|have|any(?:one|body)"
     r"|wie|was|warum|wann|wo|welche[rsn]?|wer|kann|gibt es|comment|pourquoi|quand|est-ce|cómo|qué|cuándo|dónde)\b"
-    r"|(?:如何|怎么|怎样|为什么|什么|哪|谁|请问|是否|能否)",
+    r"|^(?:如何|怎么|怎样|为什么|什么|哪|谁|请问|是否|能否)",
     re.IGNORECASE,
 )
 
@@ -77,4 +77,4 @@ def asks(text: str) -> bool:
     """Whether a message looks like a question: a question mark that ends a sentence, or a question's first word."""
     if classify(text) is not QuestionKind.QUESTION:
         return False
-    return bool(_MARK.search(text) or _ASKING_WORDS.match(strip_greeting(text)))
+    return bool(_MARK.search(text) or _ASKING_WORDS.search(strip_greeting(text)))
