@@ -93,6 +93,11 @@ class ChatService:
         self.undelivered = 0
         """Answers that could not be delivered since the start."""
 
+    @property
+    def cards(self) -> CardKeeper:
+        """What keeps the candidate cards up to date."""
+        return self._parts.cards
+
     def connect(self, platform: Platform) -> None:
         """Make a platform known, for what is posted there on the core's own account."""
         self._platforms[platform.name] = platform
