@@ -58,6 +58,8 @@ class Index:
         self._open_lexical = open_lexical
         self._discard_vectors = discard_vectors
         self._opening = RLock()
+        self.turn = RLock()
+        """Held by whoever brings documents in: one run deletes what another has staged and not yet committed."""
         self.changes = 0
         """Raised by every change of documents that this process makes."""
 

@@ -102,7 +102,7 @@ class _Silent:
 
 
 class Ingestor:
-    """Runs ingests into one index. One run at a time."""
+    """Runs ingests into one index, one at a time."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -118,6 +118,10 @@ class Ingestor:
             UsageError: no path, a path that does not exist, or ``prune`` asked for with a part of a folder.
             IndexMismatchError: the index belongs to another embedding model.
         """
+        with self._index.turn:
+            return self._run(request, progress)
+
+    def _run(self, request: IngestRequest, progress: IngestProgress | None) -> IngestSummary:
         started = time.monotonic()
         targets = targets_of(request, [Path(root) for root in self._roots(request.collection)])
         self._documents.ensure_collection(request.collection, request.visibility)

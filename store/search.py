@@ -14,11 +14,11 @@ import numpy as np
 
 from store.errors import GaplightError, UnavailableError
 from store.fusion import RouteWeights, by_document_coverage, fuse, ranks, spread
-from store.index import Index
 from store.language import detect_language
 from store.lexical import LexicalHit, idf
 from store.model_probe import covers
 from store.records import Passage, ScopeFilter, StoredChunk
+from store.searchable import Searchable
 from store.text import Term, informative, stems, terms
 from store.vectors import Vector, VectorHit
 
@@ -97,7 +97,7 @@ class Searcher:
         options: how much comes back.
     """
 
-    def __init__(self, index: Index, options: SearchOptions | None = None) -> None:
+    def __init__(self, index: Searchable, options: SearchOptions | None = None) -> None:
         self._index = index
         self._options = options or SearchOptions()
 
