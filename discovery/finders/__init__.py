@@ -1,0 +1,1 @@
+"""Where documents for gaps are looked for: one file for each kind of place."""
