@@ -85,6 +85,9 @@ class Core(Protocol):
     Every method returns when its work is done, which may take long: adapters acknowledge first and call it in a task.
     """
 
+    closing: bool
+    """No more messages are taken in: what arrives now is left unacknowledged, for whoever it is delivered to next."""
+
     async def hear(self, heard: Heard, place: Place) -> None:
         """Do whatever a message asks for: ignore it, or show work, answer it in ``place`` and record the post.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ class Origin:
         verb, subject: of the button.
         channel, message, thread: where the button stands; empty on the bot's own page.
         response_url: where words can be sent to the one who pressed.
+        seen_by_one: nobody but the one who pressed can see the button.
     """
 
     verb: Verb
@@ -38,6 +39,7 @@ class Origin:
     message: str = ""
     thread: str = ""
     response_url: str = ""
+    seen_by_one: bool = False
 
     def packed(self) -> str:
         """For the form to carry along."""
@@ -113,7 +115,7 @@ def form(origin: Origin) -> dict[str, Any]:
     }
 
 
-def note_of(view: dict[str, Any]) -> str:
+def note_of(view: Mapping[str, Any]) -> str:
     """What was written into a form that was sent."""
     written = view.get("state", {}).get("values", {}).get(NOTE_BLOCK, {}).get(NOTE_FIELD, {}).get("value")
     return str(written or "").strip()
