@@ -160,9 +160,7 @@ class SlackCalls:
             except _Passing as error:
                 wait = pause if error.retry_after is None else error.retry_after
                 if _now() + wait > deadline:
-                    raise UnavailableError(
-                        f"Slack did not take {method}: {error}.", "It is tried again later."
-                    ) from error
+                    raise UnavailableError(f"Slack did not take {method}: {error}.", _LATER) from error
                 if error.retry_after is not None and pace:
                     self._pacer.hold(pace, _now() + wait)
                 logger.warning("Slack did not take %s (%s); trying again in %.1f s", method, error, wait)
@@ -191,7 +189,7 @@ class SlackCalls:
                 pause = min(pause * 2, self._options.longest_pause)
 
     async def _send(self, method: str, arguments: Mapping[str, Any]) -> Data:
-        given = {name: value for name, value in arguments.items() if value not in {None, ""} or value is False}
+        given = {name: value for name, value in arguments.items() if value is not None}
         try:
             if method in _FORM_METHODS:
                 response = await self.client.api_call(

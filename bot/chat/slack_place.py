@@ -172,6 +172,8 @@ class ThreadPlace:
                 await self._hold_place(note or LOOKING)
         except GaplightError as error:
             logger.warning("No sign of work could be given: %s", error)
+        except Exception:
+            logger.exception("No sign of work could be given")
 
     async def deliver(self, outgoing: Outgoing) -> tuple[str, ...]:
         """See :meth:`bot.chat.ports.Place.deliver`."""
