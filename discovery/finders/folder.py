@@ -97,7 +97,7 @@ class FolderFinder:
             key=_KEY + hit.file.path,
             finder=self.name,
             title=hit.file.title,
-            location=hit.file.path,
+            location=relative,
             revision=hit.file.revision,
             licence=self._licence_of(path, root),
             owner=root.name,
@@ -107,7 +107,7 @@ class FolderFinder:
         )
 
     def _allowed(self, source: Source) -> Path:
-        path = Path(source.location)
+        path = Path(source.key.removeprefix(_KEY))
         try:
             real = path.resolve()
         except OSError as error:
