@@ -149,6 +149,8 @@ class Engine:
             return self._unavailable(question, error), None
         if kind is QuestionKind.VAGUE and not follows_up and judged.best_score < _SAME_WORDS:
             return self._unclear(question, judged), None
+        if question.scope and not judged.found.passages and not judged.found.notes:
+            return self._nothing_in_scope(question, judged), None
         if judged.decision.reason and self._policy.mode == "enforce":
             return self._refusal(question, judged, judged.decision.reason), judged
         return self._answered(question, text, judged), judged
@@ -177,6 +179,12 @@ class Engine:
             gate_evidence(found, judged.value, findings, self._policy.rules, corpus.languages), self._policy.threshold
         )
         return _Judged(found, judged, observation, findings, decision, _milliseconds(started))
+
+    def _nothing_in_scope(self, question: Question, judged: _Judged) -> Reply:
+        """Whatever is asked there: no document carries this scope, so the question says nothing of the others."""
+        reason = AbstainReason.OUT_OF_SCOPE
+        text = wording.nothing_in_scope(question.scope, judged.found.language)
+        return Reply(question.text, Status.ABSTAINED, text, reason, timings_ms=judged.found.timings_ms)
 
     def _refusal(self, question: Question, judged: _Judged, reason: AbstainReason) -> Reply:
         text = wording.abstention(reason, judged.found.passages, judged.found.language)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from store.records import AbstainReason, Passage
+from store.records import AbstainReason, Passage, ScopeFilter
 
 _ENGLISH: Mapping[AbstainReason, str] = {
     AbstainReason.EMPTY_INDEX: "No documents are indexed yet, so there is nothing to answer from.",
@@ -58,6 +58,12 @@ def abstention(reason: AbstainReason, passages: Sequence[Passage] = (), language
         return sentence
     heading = "最接近的文档：" if chinese else "Closest documents:"
     return "\n".join([sentence, "", heading, *(f"- {place}" for place in places)])
+
+
+def nothing_in_scope(scope: ScopeFilter, language: str = "en") -> str:
+    """That no document carries the facts that were asked for, such as a version that nobody wrote about."""
+    facts = ", ".join(f"{key} = {' | '.join(values)}" for key, values in scope.items())
+    return f"没有适用于 {facts} 的文档。" if language == "zh" else f"No document is marked as valid for {facts}."
 
 
 def small_talk(language: str = "en") -> str:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from store.errors import ModelError, UnavailableError, UsageError
-from store.records import Question, Rule, Status, Turn, Visibility
+from store.records import AbstainReason, Question, Rule, Status, Turn, Visibility
 from tests.fakes.installation import Installation
 
 DOCS = {
@@ -301,14 +301,6 @@ def test_a_scope_without_value_is_refused(here):
         ask(here, ANSWERABLE, scope={"version": ()})
 
 
-def test_a_scope_that_no_document_has_finds_nothing(here):
-    reply = ask(here, ANSWERABLE, scope={"version": ("9",)})
-    assert (reply.status, reply.reason, reply.passages) == (Status.ABSTAINED, "no_relevant_passages", ())
-
-
-@pytest.mark.parametrize(
-    "question", ["Wie setze ich den Zugang zum Netzwerk zurück?", "VPNをリセットするにはどうすればよいですか"]
-)
 def test_a_language_that_neither_model_nor_documents_cover_is_out_of_scope_and_no_gap(here, question):
     """B054: German and Japanese questions on English documents."""
     reply = ask(here, question)
@@ -351,3 +343,18 @@ def test_a_chinese_question_that_chinese_documents_do_not_answer_is_a_gap(tmp_pa
     here.close()
     assert (reply.status, reply.reason) == ("abstained", "insufficient_evidence")
     assert reply.gap is not None
+
+
+def test_a_scope_that_no_document_carries_is_named_and_is_no_gap(here):
+    reply = here.engine().ask(Question(ANSWERABLE, scope={"version": ("9",)}))
+    assert (reply.status, reply.reason, reply.gap) == (Status.ABSTAINED, AbstainReason.OUT_OF_SCOPE, None)
+    assert reply.answer == "No document is marked as valid for version = 9."
+    assert here.gaps.list() == []
+
+
+def test_what_a_person_reports_as_missing_becomes_a_gap_tied_to_its_question(here):
+    engine = here.engine()
+    reply = engine.ask(Question(ANSWERABLE, asker="slack:U1"))
+    found = engine.report_missing(Question(ANSWERABLE, asker="slack:U2", id=reply.question_id))
+    assert here.gaps.get(found.id).askers == 1
+    assert here.questions.get(reply.question_id).gap_id == found.id

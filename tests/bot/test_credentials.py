@@ -1,0 +1,34 @@
+"""Secrets come from the environment or from files named there."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.credentials import credential, needed
+from store.errors import ConfigurationError
+
+
+def test_a_secret_comes_from_its_variable_without_the_white_space_that_was_pasted_with_it():
+    assert credential("TOKEN", {"TOKEN": " abc\n"}) == "abc"
+    assert credential("TOKEN", {}) == ""
+
+
+def test_a_secret_comes_from_the_file_that_is_named(tmp_path):
+    (tmp_path / "token").write_text("abc\n")
+    assert credential("TOKEN", {"TOKEN_FILE": str(tmp_path / "token")}) == "abc"
+
+
+def test_two_secrets_for_one_name_are_refused():
+    with pytest.raises(ConfigurationError, match="TOKEN_FILE are set"):
+        credential("TOKEN", {"TOKEN": "a", "TOKEN_FILE": "b"})
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match="nowhere"):
+        credential("TOKEN", {"TOKEN_FILE": str(tmp_path / "nowhere")})
+
+
+def test_a_secret_that_is_needed_and_not_there_says_what_for(monkeypatch):
+    monkeypatch.delenv("TOKEN", raising=False)
+    with pytest.raises(ConfigurationError, match="To send letters"):
+        needed("TOKEN", "To send letters.")
