@@ -301,6 +301,9 @@ def test_a_scope_without_value_is_refused(here):
         ask(here, ANSWERABLE, scope={"version": ()})
 
 
+@pytest.mark.parametrize(
+    "question", ["Wie setze ich den Zugang zum Netzwerk zurück?", "VPNをリセットするにはどうすればよいですか"]
+)
 def test_a_language_that_neither_model_nor_documents_cover_is_out_of_scope_and_no_gap(here, question):
     """B054: German and Japanese questions on English documents."""
     reply = ask(here, question)
