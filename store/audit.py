@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 
 from store.columns import index_key
 from store.database import Database
@@ -29,6 +30,16 @@ class AuditLog:
         }
         with self._database.begin() as connection:
             connection.execute(insert(audit), values)
+
+    def latest(self, actions: Collection[str], since: datetime | None = None) -> dict[str, AuditEntry]:
+        """Of every subject the last entry whose action is one of these, if it was made at or after a moment."""
+        last = select(func.max(audit.c.id)).where(audit.c.action.in_(list(actions))).group_by(audit.c.subject)
+        query = select(audit).where(audit.c.id.in_(last)).order_by(audit.c.id)
+        if since is not None:
+            query = query.where(audit.c.at >= since)
+        with self._database.connect() as connection:
+            rows = connection.execute(query).all()
+        return {row.subject: AuditEntry(row.at, row.by, row.action, row.subject, row.detail) for row in rows}
 
     def entries(self, subject: str = "", since: datetime | None = None, limit: int = 1000) -> list[AuditEntry]:
         """Entries, the latest first; about one subject, or since a moment, where that is given."""

@@ -18,6 +18,7 @@ from store.statements import insert_for
 from store.tables import candidates
 
 _SHOWN_MATCHES = 5
+_DECIDED = (CandidateState.APPROVED, CandidateState.INGESTED, CandidateState.REJECTED)
 
 
 def candidate_id(topic_id: str, source_key: str) -> str:
@@ -34,6 +35,9 @@ class CandidateStore:
     def suggest(self, candidate: Candidate) -> Candidate:
         """Store a suggestion. One that is known for this topic keeps its state and decision and gets the new findings.
 
+        While it waits, that is: what was approved, ingested or rejected stays what was decided on. An expired one
+        waits again when its source has another revision.
+
         Returns:
             The candidate as it stands now; its ``version`` is raised only where the findings changed.
         """
@@ -42,8 +46,10 @@ class CandidateStore:
             statement = insert_for(self._database.dialect, candidates).on_conflict_do_nothing()
             connection.execute(statement, _values(candidate))
             known = _candidate(connection.execute(select(candidates).where(this)).one()._mapping)  # noqa: SLF001
+            if known.state in _DECIDED:
+                return known
             found = replace(
-                known,
+                known if known.source.revision == candidate.source.revision else _renewed(known, candidate),
                 topic_label=candidate.topic_label,
                 source=candidate.source,
                 preview=candidate.preview,
@@ -114,6 +120,13 @@ class CandidateStore:
         query = select(candidates).where(condition).order_by(candidates.c.score.desc(), candidates.c.id)
         with self._database.connect() as connection:
             return [_candidate(row._mapping) for row in connection.execute(query)]  # noqa: SLF001 - SQLAlchemy's way
+
+
+def _renewed(known: Candidate, found: Candidate) -> Candidate:
+    """An expired candidate whose source has changed waits for a decision once more."""
+    if known.state is not CandidateState.EXPIRED:
+        return known
+    return replace(known, state=CandidateState.PENDING, created_at=found.created_at, note="")
 
 
 def _already(candidate: Candidate) -> str:

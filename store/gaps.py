@@ -135,11 +135,15 @@ class GapStore:
         """
         return self._set_state(gap_id, GapState.REOPENED, note)
 
-    def transition(self, gap_id: str, expected: Collection[GapState], state: GapState) -> bool:
-        """Change the state if it is one of the expected ones; of several callers, the first wins. Full id only."""
+    def transition(self, gap_id: str, expected: Collection[GapState], state: GapState, note: str = "") -> bool:
+        """Change the state if it is one of the expected ones; of several callers, the first wins. Full id only.
+
+        An empty note keeps the present one.
+        """
+        values = {"state": state.value} | ({"note": note} if note else {})
         chosen = (gaps.c.id == gap_id) & gaps.c.state.in_([one.value for one in expected])
         with self._database.begin(GAPS_LOCK) as connection:
-            return connection.execute(update(gaps).where(chosen).values(state=state.value)).rowcount == 1
+            return connection.execute(update(gaps).where(chosen).values(**values)).rowcount == 1
 
     def merge(self, source_ids: Sequence[str], into: str, because: str = _MERGED_BY_HAND) -> Gap:
         """Move everything known about some gaps to another; their keys lead there from now on.
