@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 _RATE_LIMITED = frozenset({"ratelimited", "rate_limited"})
 _TRANSIENT = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable"})
-_FORM_METHODS = frozenset(
+_READING = frozenset(
     {
         "auth.test",
         "apps.connections.open",
@@ -30,7 +30,8 @@ _FORM_METHODS = frozenset(
         "users.info",
     }
 )
-"""Methods that read; they don't take JSON."""
+"""Methods that don't take JSON."""
+_READING_BY_POST = frozenset({"auth.test", "apps.connections.open"})
 _LATER = "See https://status.slack.com, and check the set-up with: gaplight doctor"
 _OK = 200
 _SERVER_ERROR = 500
@@ -191,10 +192,10 @@ class SlackCalls:
     async def _send(self, method: str, arguments: Mapping[str, Any]) -> Data:
         given = {name: value for name, value in arguments.items() if value is not None}
         try:
-            if method in _FORM_METHODS:
-                response = await self.client.api_call(
-                    method, data={name: _form(value) for name, value in given.items()}
-                )
+            if method in _READING:
+                verb = "POST" if method in _READING_BY_POST else "GET"
+                query = {name: _query(value) for name, value in given.items()}
+                response = await self.client.api_call(method, http_verb=verb, params=query)
             else:
                 response = await self.client.api_call(method, json=given)
         except SlackApiError as error:
@@ -260,7 +261,7 @@ def _seconds(header: str | None) -> float:
         return 1.0
 
 
-def _form(value: Any) -> str:
+def _query(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -83,7 +83,7 @@ class FakeSlack(People):
     async def __aenter__(self):
         api = WebApi(self)
         app = web.Application(client_max_size=2**24)
-        app.router.add_post("/api/{method}", api.handle)
+        app.router.add_route("*", "/api/{method}", api.handle)
         app.router.add_get("/link", self.socket.handle)
         app.router.add_post("/response/{token}", self._respond)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)

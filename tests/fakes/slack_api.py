@@ -63,11 +63,8 @@ class WebApi(Facts):
     @staticmethod
     async def _arguments(request, method):
         if request.content_type == "application/json":
-            if method in FORM_ONLY:
-                return {}
-            return await request.json()
-        form = await request.post()
-        return {name: str(value) for name, value in form.items()}
+            return {} if method in FORM_ONLY else await request.json()
+        return {**request.query, **{name: str(value) for name, value in (await request.post()).items()}}
 
     @staticmethod
     async def _fail(request, fault):
@@ -92,7 +89,7 @@ class WebApi(Facts):
         handler = getattr(self, method.replace(".", "_"), None)
         if handler is None:
             raise RefusalError("unknown_method")
-        token = arguments.pop("token", None) or authorization.removeprefix("Bearer ")
+        token = authorization.removeprefix("Bearer ") or arguments.pop("token", "")
         app_level = method == "apps.connections.open"
         if token != (self.slack.app_token if app_level else self.slack.bot_token):
             raise RefusalError("not_allowed_token_type" if token.startswith(("xapp", "xoxb")) else "invalid_auth")
