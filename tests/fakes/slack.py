@@ -205,7 +205,7 @@ class FakeSlack(People):
         return self.rejects_blocks(blocks) if self.rejects_blocks and blocks else []
 
     def _team_of(self, user):
-        return self.users.get(user, {}).get("team_id", self.team)
+        return self.users.get(user, {}).get("team_id")
 
     async def _respond(self, request):
         state = self.responses.get(request.match_info["token"])

@@ -100,7 +100,9 @@ async def test_a_placeholder_does_not_queue_up_before_answers():
         assert [one["own_reactions"] for one in slack.channels["C1"].messages if "own_reactions" in one] == [[]]
 
 
-@pytest.mark.parametrize("fault", [Fault("500", after=True), Fault("drop", after=True), Fault("429", 0.1), Fault("500")])
+@pytest.mark.parametrize(
+    "fault", [Fault("500", after=True), Fault("drop", after=True), Fault("429", 0.1), Fault("500")]
+)
 async def test_a_sign_of_work_with_an_unclear_fate_does_not_stay(fault):
     core = FakeCore(Outgoing("Yes."))
     async with running(core) as (slack, _, _):
@@ -251,10 +253,19 @@ async def test_one_call_in_twenty_failing_loses_and_doubles_nothing():
     async with running(core, request_seconds=1.0, calls=QUICK) as (slack, _, _):
         slack.faults.rate = 0.05
         slack.faults.methods = frozenset(
-            {"chat.postMessage", "chat.update", "conversations.info", "users.info", "reactions.add", "conversations.replies"}
+            {
+                "chat.postMessage",
+                "chat.update",
+                "conversations.info",
+                "users.info",
+                "reactions.add",
+                "conversations.replies",
+            }
         )
         slack.socket.deadline = 10
-        asked = await asyncio.gather(*(slack.ask("C1", f"U{number % 3 + 1}", f"question {number}") for number in range(150)))
+        asked = await asyncio.gather(
+            *(slack.ask("C1", f"U{number % 3 + 1}", f"question {number}") for number in range(150))
+        )
         await settled(core, 150)
         assert core.failed == []
         for number, thread in enumerate(asked):

@@ -156,7 +156,9 @@ async def test_other_bots_are_never_answered(author):
         assert (await heard(core)).by_bot
 
 
-@pytest.mark.parametrize("author", [{"user": "UBOT"}, {"user": "UBOT", "bot_id": "BBOT"}, {"bot_id": "BBOT", "user": None}])
+@pytest.mark.parametrize(
+    "author", [{"user": "UBOT"}, {"user": "UBOT", "bot_id": "BBOT"}, {"bot_id": "BBOT", "user": None}]
+)
 async def test_our_own_messages_do_not_even_reach_the_core(author):
     async with running() as (slack, core, _):
         event = slack.write("C1", "U2", "<@UBOT> hello") | author

@@ -11,9 +11,7 @@ def test_a_question_is_stored_in_plain_words():
     raw = (
         "<@UBOT> is cpu &gt; 80% &amp;&amp; mem ok? see <https://x.example/a?b=1&amp;c=2|docs> in <#C1|ops>, ask <@U9>"
     )
-    assert decode(raw, "UBOT") == (
-        "is cpu > 80% && mem ok? see docs (https://x.example/a?b=1&c=2) in #ops, ask @user"
-    )
+    assert decode(raw, "UBOT") == ("is cpu > 80% && mem ok? see docs (https://x.example/a?b=1&c=2) in #ops, ask @user")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +51,9 @@ def test_mentions_are_found_in_the_raw_text():
     assert mentioned("<@U1> and <@W2|bob> and &lt;@U3&gt;") == {"U1", "W2"}
 
 
-@pytest.mark.parametrize("token", ["<!channel>", "<!here|here>", "<@U123>", "<#C1|x>", "<!subteam^S1|ops>", "&lt;!here&gt;"])
+@pytest.mark.parametrize(
+    "token", ["<!channel>", "<!here|here>", "<@U123>", "<#C1|x>", "<!subteam^S1|ops>", "&lt;!here&gt;"]
+)
 def test_escaped_tokens_read_literally_and_are_inert(token):
     escaped = escape(token)
     assert "<" not in escaped
