@@ -173,6 +173,7 @@ class App:
             digest=tuple,
             status=self._status,
             admins=admins(self.settings),
+            notices=None,
             now=_now,
         )
 

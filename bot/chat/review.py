@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from bot.chat import wording
 from bot.chat.access import is_admin
@@ -29,6 +30,16 @@ _SNOOZE_DAYS = 7
 _WORDS = {"gaps", "digest", "status", "help", "candidates"}
 
 
+class NoticeSwitch(Protocol):
+    """Whether a person is told of closed gaps; see :class:`discovery.notices.Notices`."""
+
+    def stop(self, asker: str) -> None:
+        """Not any more."""
+
+    def resume(self, asker: str) -> None:
+        """Again."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReviewParts:
     """What is shown and decided on.
@@ -39,6 +50,7 @@ class ReviewParts:
         digest: the latest digest as cards.
         status: how the bot is doing, as Markdown.
         admins: ids with platform prefix of people, groups and roles; empty means nobody.
+        notices: where people switch messages about closed gaps off; None where there are none.
     """
 
     candidates: CandidateStore
@@ -49,6 +61,7 @@ class ReviewParts:
     digest: Callable[[], tuple[Card, ...]]
     status: Callable[[], str]
     admins: Collection[str]
+    notices: NoticeSwitch | None
     now: Callable[[], datetime]
 
 
@@ -75,6 +88,8 @@ class Review:
         verb = first.casefold()
         if verb in {one.value for one in DECISIONS} and rest.strip():
             return (self._decided(Verb(verb), rest.strip(), person),)
+        if verb == "notices" and rest.strip().casefold() in {"on", "off"}:
+            return (self._switched(person, on=rest.strip().casefold() == "on"),)
         if rest.strip() or (verb and verb not in _WORDS):
             return ()
         return self._shown(verb or "help", person)
@@ -109,6 +124,16 @@ class Review:
             NotFoundError: the candidate was deleted.
         """
         return candidate_card(self._parts.candidates.get(candidate_id))
+
+    def _switched(self, person: Person, *, on: bool) -> Outgoing:
+        notices = self._parts.notices
+        if notices is None or not person.id:
+            return Outgoing(wording.NO_DISCOVERY, private=True)
+        if on:
+            notices.resume(person.id)
+            return Outgoing("I'll tell you when a question of yours gets an answer later.", private=True)
+        notices.stop(person.id)
+        return Outgoing("I won't tell you any more when a question gets an answer later.", private=True)
 
     def _decided(self, verb: Verb, words: str, person: Person) -> Outgoing:
         beginning, _, note = words.partition(" ")

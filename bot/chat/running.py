@@ -15,6 +15,7 @@ from aiohttp import web
 
 from bot.chat.cards import CardKeeper
 from bot.chat.health import Health, open_server
+from bot.chat.notifying import Notifier
 from bot.chat.ports import Platform
 from bot.chat.service import ChatService
 from store.errors import ConfigurationError, GaplightError, UnavailableError
@@ -23,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 _REDRAW_SECONDS = 2.0
 _RESUME_SECONDS = 30.0
+_NOTIFY_SECONDS = 20.0
 _WATCH_SECONDS = 15.0
 GIVE_UP_SECONDS = 600.0
 """A platform that was disconnected for so long is not coming back by itself: the supervisor starts us afresh."""
@@ -60,6 +62,7 @@ class RunParts:
 
     Attributes:
         ready: whether database and indexes answer; may block.
+        notifier: tells askers of closed gaps.
         routes: what platforms want delivered over HTTP.
         background: the scheduler and the like.
     """
@@ -68,6 +71,7 @@ class RunParts:
     cards: CardKeeper
     platforms: Sequence[Platform]
     ready: Callable[[], bool]
+    notifier: Notifier | None = None
     routes: Sequence[web.RouteDef] = ()
     background: Sequence[Background] = ()
 
@@ -92,6 +96,8 @@ async def run(parts: RunParts, options: RunOptions, stop: asyncio.Event, started
     try:
         for platform in parts.platforms:
             parts.service.connect(platform)
+            if parts.notifier is not None:
+                parts.notifier.connect(platform)
             await platform.start()
             connected.append(platform)
         for background in parts.background:
@@ -130,7 +136,9 @@ async def _server(parts: RunParts, options: RunOptions) -> tuple[web.AppRunner, 
 
 
 def _tasks(parts: RunParts, options: RunOptions) -> list[asyncio.Task[None]]:
+    steps = [(parts.notifier.tell, _NOTIFY_SECONDS)] if parts.notifier is not None else []
     return [
+        *(asyncio.create_task(_repeated(step, seconds)) for step, seconds in steps),
         asyncio.create_task(_repeated(parts.cards.redraw_outdated, _REDRAW_SECONDS)),
         asyncio.create_task(_repeated(parts.service.resume_lost, _RESUME_SECONDS)),
         asyncio.create_task(_watch(parts.platforms, options.give_up_seconds)),

@@ -29,6 +29,7 @@ HELP = """\
 - `gaps`: what people asked in vain, most asked first
 - `digest`: the latest report on topics and suggested sources
 - `candidates`: sources that wait for a decision
+- `notices off`, `notices on`: whether I tell you when a question of yours gets an answer later
 - `status`: what I know and how I am doing
 - `help`: this
 
@@ -70,6 +71,15 @@ def referral(question: str, asker_mention: str) -> str:
     return (
         f"The documents don't answer this{by}. Can you?\n\n> {_shortened(' '.join(question.split()), 1500)}\n\n"
         "When somebody has answered, mark the message as the answer: I'll suggest it to the admins as a document."
+    )
+
+
+def closure_notice(question: str, documents: Sequence[str]) -> str:
+    """That a question that was asked in vain has an answer now."""
+    where = f" in {', '.join(documents[:3])}" if documents else ""
+    return (
+        f"The documents now answer what you asked{where}:\n\n> {_shortened(' '.join(question.split()), 500)}\n\n"
+        "Ask again to see it. `notices off` stops these messages."
     )
 
 

@@ -128,6 +128,7 @@ def service_over(installation, *, engine=None, channels=None, readers=None, admi
             digest=options.pop("digest", tuple),
             status=lambda: "All is well.",
             admins=frozenset(admins),
+            notices=options.pop("notices", None),
             now=installation.clock,
         )
     )

@@ -198,3 +198,23 @@ def test_private_candidates_are_on_no_list(here, platform, candidate):
     private = replace(candidate, id="f" * 12, topic_id="t2", visibility=Visibility.PRIVATE)
     store.suggest(private)
     assert command(serving(here, platform), "candidates", ADMIN) == (candidate_card(candidate),)
+
+
+def test_a_person_switches_messages_about_closed_gaps_off_and_on(here, platform):
+    class Switch:
+        def __init__(self):
+            self.calls = []
+
+        def stop(self, asker):
+            self.calls.append(("stop", asker))
+
+        def resume(self, asker):
+            self.calls.append(("resume", asker))
+
+    notices = Switch()
+    service = serving(here, platform, notices=notices)
+    assert command(service, "notices off")[0].private
+    command(service, "Notices ON")
+    assert notices.calls == [("stop", "slack:U2"), ("resume", "slack:U2")]
+    assert command(service, "notices about maintenance") == ()
+    assert command(serving(here, platform), "notices off")[0].text == NO_DISCOVERY
