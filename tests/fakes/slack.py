@@ -120,7 +120,7 @@ class FakeSlack(People):
         """Messages of the bot that are there, in order; in a thread, or outside of all."""
         return [
             one
-            for one in self.channels[channel].messages
+            for one in (self.channels[channel].messages if channel in self.channels else ())
             if one.get("bot_id") == self.bot_id and not one.get("deleted") and one.get("thread_ts") == thread
         ]
 

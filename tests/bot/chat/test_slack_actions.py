@@ -10,6 +10,7 @@ from tests.fakes import slack_rules as rules
 from tests.fakes.core import FakeCore
 from tests.fakes.slack_faults import Fault
 from tests.fakes.slack_running import connected, running
+from tests.fakes.slack_waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -44,9 +45,7 @@ def words(press):
 
 
 async def filled(things, count=1):
-    async with asyncio.timeout(10):
-        while len(things) < count:
-            await asyncio.sleep(0.01)
+    await until(lambda: len(things) >= count)
     return things
 
 

@@ -13,6 +13,7 @@ from tests.fakes.core import FakeCore
 from tests.fakes.slack import FakeSlack
 from tests.fakes.slack_faults import Fault
 from tests.fakes.slack_running import WATCHFUL, connected, options_for, running
+from tests.fakes.slack_waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -23,9 +24,7 @@ def anyio_backend():
 
 
 async def settled(core, count=1):
-    async with asyncio.timeout(15):
-        while len(core.delivered) < count:
-            await asyncio.sleep(0.01)
+    await until(lambda: len(core.delivered) >= count)
 
 
 # Socket Mode
@@ -68,14 +67,10 @@ async def test_a_connection_that_gives_no_sign_of_life_turns_unhealthy_and_comes
         slack.socket.answers_pings = slack.socket.greets = False
         await slack.socket.drop()
         slack.faults.plan("apps.connections.open", *[Fault("500")] * 30)
-        async with asyncio.timeout(10):
-            while platform.healthy():
-                await asyncio.sleep(0.05)
+        await until(lambda: not platform.healthy())
         slack.faults.planned.clear()
         slack.socket.answers_pings = slack.socket.greets = True
-        async with asyncio.timeout(10):
-            while not platform.healthy():
-                await asyncio.sleep(0.05)
+        await until(platform.healthy)
         await still_answers(slack, core)
 
 
@@ -145,9 +140,7 @@ async def test_two_connections_share_the_events_and_either_may_serve_a_click():
     async with running(one) as (slack, _, _), connected(slack, other):
         for number in range(10):
             await slack.send_event(slack.write("C1", "U1", f"<@UBOT> question {number}"))
-        async with asyncio.timeout(10):
-            while len(one.delivered) + len(other.delivered) < 10:
-                await asyncio.sleep(0.01)
+        await until(lambda: len(one.delivered) + len(other.delivered) >= 10)
         assert one.delivered
         assert other.delivered
 

@@ -12,6 +12,7 @@ from tests.fakes import slack_rules as rules
 from tests.fakes.core import FakeCore
 from tests.fakes.slack_faults import Fault
 from tests.fakes.slack_running import QUICK, running
+from tests.fakes.slack_waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -24,9 +25,7 @@ def anyio_backend():
 
 
 async def settled(core, count=1):
-    async with asyncio.timeout(15):
-        while len(core.delivered) + len(core.failed) < count:
-            await asyncio.sleep(0.01)
+    await until(lambda: len(core.delivered) + len(core.failed) >= count)
 
 
 def parts_in(slack, channel, thread):

@@ -10,6 +10,7 @@ from tests.fakes import slack_rules as rules
 from tests.fakes.core import FakeCore
 from tests.fakes.slack_faults import Fault
 from tests.fakes.slack_running import running
+from tests.fakes.slack_waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -21,15 +22,11 @@ def anyio_backend():
 
 async def settled(core, count=1):
     """Wait for answers to be delivered."""
-    async with asyncio.timeout(10):
-        while len(core.delivered) < count:
-            await asyncio.sleep(0.01)
+    await until(lambda: len(core.delivered) >= count)
 
 
 async def heard(core, count=1):
-    async with asyncio.timeout(10):
-        while len(core.heard) < count:
-            await asyncio.sleep(0.01)
+    await until(lambda: len(core.heard) >= count)
     return core.heard[-1]
 
 
@@ -112,8 +109,7 @@ async def test_a_question_deleted_while_it_is_worked_on_gets_no_answer_and_leave
         asked = await slack.ask("C1", "U1", "how?")
         await slack.until(lambda: slack.seen("C1", asked))
         await slack.delete("C1", asked)
-        while not core.withdrawn:
-            await asyncio.sleep(0.01)
+        await until(lambda: core.withdrawn)
         gate.set()
         await slack.until(lambda: not slack.seen("C1", asked))
         assert core.withdrawn == [f"slack:C1:{asked}"]
@@ -127,8 +123,7 @@ async def test_a_deletion_in_an_assistant_thread_and_a_tombstone_are_deletions()
         tombstone = {"ts": "5.0", "subtype": "tombstone", "user": "USLACKBOT", "thread_ts": "5.0"}
         changed = {"type": "message", "subtype": "message_changed", "hidden": True, "channel": "C1"}
         await slack.send_event({**changed, "channel_type": "channel", "ts": "6.0", "message": tombstone})
-        while len(core.withdrawn) < 2:
-            await asyncio.sleep(0.01)
+        await until(lambda: len(core.withdrawn) >= 2)
         assert core.withdrawn == [f"slack:DU1:{asked}", "slack:C1:5.0"]
 
 
@@ -280,8 +275,7 @@ async def test_thumbs_on_our_messages_are_votes(reaction, added, vote):
         await slack.react("C1", answer, "U2", "tada")
         await slack.react("C1", asked, "U2", "+1")
         await slack.react("C1", answer, "U2", reaction, added)
-        while not core.reacted:
-            await asyncio.sleep(0.01)
+        await until(lambda: core.reacted)
         platform, channel, message, person, helpful = core.reacted[-1]
         assert (platform, channel, message, person.id, helpful) == ("slack", "C1", answer, "slack:U2", vote)
         assert len(core.reacted) == 1
