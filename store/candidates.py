@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, RowMapping, select, update
 
@@ -16,6 +16,7 @@ from store.errors import ConflictError, NotFoundError, UsageError
 from store.records import Candidate, CandidateState, Nearest, Preview, Source, Visibility
 from store.statements import insert_for
 from store.tables import candidates
+from store.text import clean, clean_values
 
 _SHOWN_MATCHES = 5
 _DECIDED = (CandidateState.APPROVED, CandidateState.INGESTED, CandidateState.REJECTED)
@@ -41,6 +42,7 @@ class CandidateStore:
         Returns:
             The candidate as it stands now; its ``version`` is raised only where the findings changed.
         """
+        candidate = _cleaned(candidate)
         this = candidates.c.id == candidate.id
         with self._database.begin() as connection:
             statement = insert_for(self._database.dialect, candidates).on_conflict_do_nothing()
@@ -127,6 +129,18 @@ def _renewed(known: Candidate, found: Candidate) -> Candidate:
     if known.state is not CandidateState.EXPIRED:
         return known
     return replace(known, state=CandidateState.PENDING, created_at=found.created_at, note="")
+
+
+def _cleaned(candidate: Candidate) -> Candidate:
+    """As the database will give it back, so that the same findings are the same."""
+    values = _values(candidate)
+    return replace(
+        candidate,
+        topic_label=clean(candidate.topic_label),
+        source=_source(cast(dict[str, Any], clean_values(values["source"]))),
+        preview=_preview(cast(dict[str, Any], clean_values(values["preview"]))) if candidate.preview else None,
+        note=clean(candidate.note),
+    )
 
 
 def _already(candidate: Candidate) -> str:
