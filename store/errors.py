@@ -10,11 +10,14 @@
     ├── LoadError               one file could not be read; carries the reason for that file
     ├── ModelError              the embedding model cannot be found, verified or run
     └── UnavailableError        a database, vector store or remote end does not answer now
+        └── LlmError            the language model gave no answer; carries what kind of failure it was
 
 Each message says what was wrong, the value that was given, and what to do next.
 """
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 
 class GaplightError(Exception):
@@ -74,3 +77,36 @@ class ModelError(GaplightError):
 
 class UnavailableError(GaplightError):
     """A database, vector store or remote end does not answer at the moment."""
+
+
+class LlmFailure(StrEnum):
+    """Why a language model gave no answer that can be used."""
+
+    UNREACHABLE = "unreachable"
+    TIMEOUT = "timeout"
+    REFUSED = "refused"
+    RATE_LIMITED = "rate_limited"
+    OVERLOADED = "overloaded"
+    CIRCUIT_OPEN = "circuit_open"
+    CONTEXT_EXCEEDED = "context_exceeded"
+    GARBAGE = "garbage"
+    EMPTY = "empty"
+    FILTERED = "filtered"
+    CUT_OFF = "cut_off"
+    WITHHELD = "withheld"
+
+
+class LlmError(UnavailableError):
+    """The language model gave no answer; the question is then treated as if there were none.
+
+    Args:
+        failure: what kind of failure it was.
+        problem: see :class:`GaplightError`.
+        next_step: see there.
+        retry_after: seconds after which the endpoint wants to be asked again; 0 when it did not say.
+    """
+
+    def __init__(self, failure: LlmFailure, problem: str, next_step: str = "", retry_after: float = 0.0) -> None:
+        super().__init__(problem, next_step)
+        self.failure = failure
+        self.retry_after = retry_after

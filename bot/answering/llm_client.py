@@ -1,0 +1,118 @@
+"""Asks a language model: tries again where that can help, within one time limit, and not at all while it is down."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from bot.answering.llm_breaker import BreakerPolicy, CircuitBreaker
+from bot.answering.llm_http import ChatHttp, Endpoint
+from bot.answering.llm_wire import Completion, Message, request_body
+from store.errors import LlmError, LlmFailure
+
+logger = logging.getLogger(__name__)
+
+_FIRST_PAUSE = 0.5
+"""Seconds before the second attempt; doubled before each further one."""
+_RETRIED = frozenset({LlmFailure.UNREACHABLE, LlmFailure.RATE_LIMITED, LlmFailure.OVERLOADED})
+_ENDPOINT_WORKS = frozenset(
+    {LlmFailure.CONTEXT_EXCEEDED, LlmFailure.EMPTY, LlmFailure.FILTERED, LlmFailure.CUT_OFF, LlmFailure.WITHHELD}
+)
+"""Failures of one question, which say nothing about the next."""
+
+
+class Llm(Protocol):
+    """A language model that answers prompts."""
+
+    def complete(
+        self, messages: Sequence[Message], *, answer_tokens: int, schema: Mapping[str, Any] | None = None
+    ) -> Completion:
+        """What the model writes.
+
+        Args:
+            messages: the prompt.
+            answer_tokens: most tokens of the answer.
+            schema: JSON schema that the answer shall follow; servers that don't know schemas ignore it.
+
+        Raises:
+            LlmError: there is no answer that can be used; tells which kind of failure it was.
+        """
+
+
+class LlmClient:
+    """One endpoint; may be used by many threads.
+
+    Args:
+        endpoint: where it is.
+        breaker: when to stop asking.
+        pause: waits so many seconds.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, breaker: BreakerPolicy | None = None, pause: Callable[[float], None] = time.sleep
+    ) -> None:
+        self.endpoint = endpoint
+        self._http = ChatHttp(endpoint)
+        self._breaker = CircuitBreaker(breaker)
+        self._pause = pause
+
+    def complete(
+        self, messages: Sequence[Message], *, answer_tokens: int, schema: Mapping[str, Any] | None = None
+    ) -> Completion:
+        """See :meth:`Llm.complete`."""
+        if not self._breaker.admit():
+            raise LlmError(
+                LlmFailure.CIRCUIT_OPEN,
+                f"The language model failed several times; it is asked again in {self._breaker.remaining:.0f} s.",
+                "Run `gaplight doctor` to see what is wrong.",
+            )
+        body = request_body(
+            self.endpoint.model,
+            messages,
+            answer_tokens=answer_tokens,
+            schema=schema,
+            stream=self.endpoint.stream,
+            options=self.endpoint.options,
+        )
+        try:
+            completion = self._attempts(body)
+        except LlmError as error:
+            if error.failure in _ENDPOINT_WORKS:
+                self._breaker.succeeded()
+            else:
+                self._breaker.failed()
+            raise
+        except BaseException:
+            self._breaker.abandoned()
+            raise
+        self._breaker.succeeded()
+        return completion
+
+    def models(self) -> tuple[str, ...]:
+        """The models that the endpoint offers; empty where it does not tell. Asked whatever the breaker says.
+
+        Raises:
+            LlmError: of any kind.
+        """
+        return self._http.models(self.endpoint.total_seconds)
+
+    def close(self) -> None:
+        """Give everything back."""
+        self._http.close()
+
+    def _attempts(self, body: Mapping[str, Any]) -> Completion:
+        ends = time.monotonic() + self.endpoint.total_seconds
+        attempt = 0
+        while True:
+            try:
+                return self._http.chat(body, max(ends - time.monotonic(), 0.01))
+            except LlmError as error:
+                wait = error.retry_after or _FIRST_PAUSE * 2**attempt
+                exhausted = attempt == self.endpoint.retries or time.monotonic() + wait >= ends
+                if exhausted or error.failure not in _RETRIED:
+                    raise
+                logger.info("The language model is asked again in %.1f s: %s", wait, error.problem)
+                self._pause(wait)
+                attempt += 1
