@@ -48,6 +48,11 @@ class App:
         self.settings = settings
         self._report = report
 
+    def report(self, text: str) -> None:
+        """Tell whoever started the program something that is worth knowing."""
+        if self._report is not None:
+            self._report(text)
+
     @cached_property
     def database(self) -> Database:
         """The SQL database, migrated to the present schema."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
+
+from aiohttp import web
 
 from bot.chat.messages import Card, Heard, Marked, Outgoing, Person, Press
 from store.records import Visibility
@@ -46,6 +49,9 @@ class Platform(Protocol):
 
     async def stop(self) -> None:
         """Take no more messages, then disconnect; answers in flight have been waited for by the caller."""
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        """What has to be served over HTTP, known before the start; empty where we connect to the platform."""
 
     def healthy(self) -> bool:
         """Whether the connection was alive within the last minute."""

@@ -18,11 +18,14 @@ from bot.settings import Settings
 from store.records import Question
 from store.sources import IngestRequest
 from tests.benchmarks.ingesting import MODEL_CACHE
+from tests.fakes import discord_running, slack_running
 from tests.fakes.chat import PlainPlatform
+from tests.fakes.discord import discord_server
 from tests.fakes.slack import FakeSlack
-from tests.fakes.slack_running import connected
 
 _WORKERS = 2
+_LAST = 5
+_PATIENCE = 1800
 _LAG_STEP = 0.05
 
 
@@ -34,7 +37,7 @@ def measure(work, folders, questions=1000, people=50):
     texts = _questions(folders, questions)
     rate = _engine_alone(app.engine, texts)
     rows = [("engine alone, questions a second", f"{rate:.0f}", "")]
-    for name, burst in (("no platform", _plain), ("Slack", _slack)):
+    for name, burst in (("no platform", _plain), ("Slack", _slack), ("Discord", _discord)):
         answered, doubled, seconds, lag = asyncio.run(burst(app, texts, people))
         rows += [
             (f"{name}: answered of {questions}, doubled", f"{answered}, {doubled}", f"{questions}, 0"),
@@ -102,16 +105,35 @@ async def _plain(app, texts, people):
 
 async def _slack(app, texts, people):
     service = ChatService(app.chat, ChatOptions())
-    async with FakeSlack() as slack, connected(slack, service) as platform:
+    async with FakeSlack() as slack, slack_running.connected(slack, service) as platform:
         service.connect(platform)
         for person in range(people):
             slack.person(f"UB{person}")
         async with _watched() as lag:
             started = time.perf_counter()
             asked = [await slack.ask("C1", f"UB{n % people}", text) for n, text in enumerate(texts)]
-            while not await service.settled(1.0) or service.in_flight:
-                continue
-            await slack.until(lambda: all(slack.seen("C1", ts) for ts in asked[-5:]), seconds=600)
+            await slack.until(lambda: all(slack.seen("C1", ts) for ts in asked[-_LAST:]), seconds=_PATIENCE)
+            await service.settled(_PATIENCE)
             seconds = time.perf_counter() - started
     counts = [len(slack.seen("C1", ts)) for ts in asked]
+    return sum(count > 0 for count in counts), sum(count > 1 for count in counts), seconds, lag[0]
+
+
+async def _discord(app, texts, people):
+    service = ChatService(app.chat, ChatOptions())
+    async with discord_server() as fake, discord_running.connected(fake, service) as platform:
+        service.connect(platform)
+        crowd = [fake.person(f"Person {number}") for number in range(people)]
+
+        def shown(message):
+            thread = fake.thread_of(message)
+            return len(fake.texts(thread)) if thread else 0
+
+        async with _watched() as lag:
+            started = time.perf_counter()
+            asked = [await fake.mention(crowd[n % people], fake.general, text) for n, text in enumerate(texts)]
+            await fake.until(lambda: all(map(shown, asked[-_LAST:])), "the last answers", _PATIENCE)
+            await service.settled(_PATIENCE)
+            seconds = time.perf_counter() - started
+        counts = [shown(message) for message in asked]
     return sum(count > 0 for count in counts), sum(count > 1 for count in counts), seconds, lag[0]

@@ -10,38 +10,17 @@ import pytest
 from bot.chat.candidate_cards import candidate_card
 from bot.chat.messages import Outgoing, Person, Press, Verb
 from bot.chat.wording import HELP, NO_ADMINS, NO_DISCOVERY, NOT_ADMIN
-from discovery.ports import Outcome, Reasked
 from store.audit import AuditLog
 from store.candidates import CandidateStore, candidate_id
 from store.records import Candidate, CandidateState, Source, Topic, Visibility
 from tests.fakes.chat import PlainPlatform, service_over
+from tests.fakes.deciding import Decider
 from tests.fakes.installation import Installation
 
 ADMIN = Person("slack:U1", ("S1",))
 MEMBER = Person("slack:U2")
 ADMINS = ["slack:S1"]
 TOPIC = Topic("t1", "bicycle parking", "Where do I park my bicycle?", ("g1",), askers=3, count=5)
-
-
-class Decider:
-    """Carries decisions out on the stored candidate, and closes one of two gaps."""
-
-    def __init__(self, here):
-        self.candidates = CandidateStore(here.database)
-
-    def approve(self, candidate_id, by, *, unknown_licence=False):
-        done = self._changed(candidate_id, by, CandidateState.INGESTED)
-        return Outcome(done, (Reasked("g1", "Where?", True, 0.2, 0.8), Reasked("g2", "When?", False, 0.2, 0.3)))
-
-    def reject(self, candidate_id, by, reason):
-        return Outcome(self._changed(candidate_id, by, CandidateState.REJECTED, note=reason))
-
-    def snooze(self, candidate_id, by, days):
-        return Outcome(self._changed(candidate_id, by, CandidateState.SNOOZED))
-
-    def _changed(self, candidate_id, by, state, **more):
-        pending = self.candidates.get(candidate_id)
-        return self.candidates.change(pending, [CandidateState.PENDING], state=state, decided_by=by, **more)
 
 
 @pytest.fixture
