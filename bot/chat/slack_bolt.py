@@ -15,7 +15,6 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.chat.slack_actions import click, send
-from bot.chat.slack_blocks import ACTION_PREFIX
 from bot.chat.slack_commands import COMMAND, command, mark_as_answer
 from bot.chat.slack_events import deletion
 from bot.chat.slack_home import greet_in_pane, show_home
@@ -35,6 +34,8 @@ EVENTS = (
     "reaction_removed",
 )
 """Events that are handled; the manifest subscribes to them."""
+
+logger = logging.getLogger(__name__)
 
 _UNAVAILABLE = 503
 _Next = Callable[[], Awaitable[Any]]
@@ -114,11 +115,16 @@ def _listen_to_events(app: AsyncApp, parts: Parts, tasks: Tasks) -> None:
     async def reaction_removed(event: dict[str, Any]) -> None:
         tasks.start(count_reaction(parts, event, added=False), "reaction")
 
+    async def other(event: dict[str, Any]) -> None:
+        # Acknowledged all the same: Slack delivers again, and in the end nothing at all, to an app that doesn't.
+        logger.info("Slack delivered %s, which is not listened for", event.get("type"))
+
     app.event("message")(message)
     app.event("app_mention")(message)
     app.event("app_home_opened")(home)
     app.event("reaction_added")(reaction_added)
     app.event("reaction_removed")(reaction_removed)
+    app.event(re.compile(".*"))(other)
 
 
 def _listen_to_people(app: AsyncApp, parts: Parts, tasks: Tasks) -> None:
@@ -136,7 +142,7 @@ def _listen_to_people(app: AsyncApp, parts: Parts, tasks: Tasks) -> None:
     app.command(COMMAND)(taking(lambda body: command(parts, body), "command"))
     app.message_shortcut(ASK_SHORTCUT)(taking(lambda body: ask_about(parts, body), "shortcut"))
     app.message_shortcut(ANSWER_SHORTCUT)(taking(lambda body: mark_as_answer(parts, body), "shortcut"))
-    app.action(re.compile(rf"^{ACTION_PREFIX}"))(taking(lambda body: click(parts, body, refresh), "click"))
+    app.action(re.compile(".*"))(taking(lambda body: click(parts, body, refresh), "click"))
     app.view(FORM)(taking(lambda body: send(parts, body, refresh), "form"))
 
 
