@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from bot.app import App
 from bot.chat.ports import Platform
 from bot.chat.running import Background, RunOptions, RunParts
@@ -11,7 +13,11 @@ from bot.credentials import credential, needed
 from bot.settings import Settings
 from store.errors import ConfigurationError
 
-_TOKENS = {"slack": "SLACK_BOT_TOKEN", "discord": "DISCORD_TOKEN"}
+if TYPE_CHECKING:
+    from bot.chat.discord_app import DiscordOptions
+    from bot.chat.slack_app import SlackOptions
+
+TOKENS = {"slack": "SLACK_BOT_TOKEN", "discord": "DISCORD_TOKEN"}
 
 
 def run_options(settings: Settings) -> RunOptions:
@@ -30,7 +36,7 @@ def run_parts_of(app: App, wanted: frozenset[str] | None) -> RunParts:
     Raises:
         ConfigurationError: there is nothing to run, or a token is missing for a part that was asked for.
     """
-    names = [name for name in PLATFORMS if (name in wanted if wanted is not None else credential(_TOKENS[name]))]
+    names = [name for name in PLATFORMS if (name in wanted if wanted is not None else credential(TOKENS[name]))]
     scheduled = wanted is None or "scheduler" in wanted
     if not names and wanted is None:
         raise ConfigurationError(
@@ -51,32 +57,50 @@ def run_parts_of(app: App, wanted: frozenset[str] | None) -> RunParts:
     )
 
 
-def _platform(name: str, settings: Settings, service: ChatService) -> Platform:
-    token = needed(_TOKENS[name], f"docs/{name}.md says where to find it.")
-    return _slack(token, settings, service) if name == "slack" else _discord(token, settings, service)
+def slack_options(settings: Settings) -> SlackOptions:
+    """How Slack is reached.
 
+    Raises:
+        ConfigurationError: a token or secret that the mode needs is not set.
+    """
+    from bot.chat.slack_app import SlackOptions
 
-def _slack(token: str, settings: Settings, service: ChatService) -> Platform:
-    from bot.chat.slack_app import SlackOptions, SlackPlatform
-
-    socket = settings.slack.mode == "socket"
-    options = SlackOptions(
-        bot_token=token,
+    chosen = settings.slack
+    socket = chosen.mode == "socket"
+    return SlackOptions(
+        bot_token=needed(TOKENS["slack"], "docs/slack.md says where to find it."),
         app_token=needed("SLACK_APP_TOKEN", "Socket Mode needs it; docs/slack.md says where.") if socket else "",
         signing_secret=""
         if socket
         else needed("SLACK_SIGNING_SECRET", "HTTP mode needs it; docs/slack.md says where."),
-        api_url=settings.slack.api_url,
-        mode=settings.slack.mode,
+        api_url=chosen.api_url,
+        mode=chosen.mode,
+        answer_outsiders=chosen.answer_outsiders,
     )
-    return SlackPlatform(options, service)
 
 
-def _discord(token: str, settings: Settings, service: ChatService) -> Platform:
-    from bot.chat.discord_app import DiscordOptions, DiscordPlatform
+def discord_options(settings: Settings) -> DiscordOptions:
+    """How Discord is reached.
 
-    options = DiscordOptions(token=token, api_url=settings.discord.api_url, guilds=settings.discord.guilds)
-    return DiscordPlatform(options, service)
+    Raises:
+        ConfigurationError: the token is not set.
+    """
+    from bot.chat.discord_app import DiscordOptions
+
+    token = needed(TOKENS["discord"], "docs/discord.md says where to find it.")
+    return DiscordOptions(token=token, api_url=settings.discord.api_url, guilds=settings.discord.guilds)
+
+
+def _platform(name: str, settings: Settings, service: ChatService) -> Platform:
+    if name == "slack":
+        options = slack_options(settings)
+        from bot.chat.slack_app import SlackPlatform
+
+        return SlackPlatform(options, service)
+    discord = discord_options(settings)
+    from bot.chat.discord_app import DiscordPlatform
+
+    return DiscordPlatform(discord, service)
 
 
 def _background(_app: App) -> tuple[Background, ...]:
