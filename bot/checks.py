@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sqlite3
@@ -12,6 +13,9 @@ from enum import StrEnum
 from itertools import islice
 
 from bot.app import App
+from bot.chat_settings import admins, review_channels
+from bot.credentials import credential
+from bot.running import TOKENS, discord_options, slack_options
 from bot.settings import Settings
 from store.errors import GaplightError
 from store.language import detect_language
@@ -53,6 +57,9 @@ def examine(app: App) -> Iterator[Finding]:
         ("languages", _languages),
         ("gate", _gate),
         ("connections", _connections),
+        ("slack", _slack),
+        ("discord", _discord),
+        ("admins", _admins),
     )
     for name, check in checks:
         try:
@@ -148,3 +155,43 @@ def _connections(app: App) -> Iterator[Finding]:
     remote = [f"vectors at {settings.vectors.url}"] if settings.vectors.url else []
     text = ", ".join([*remote, *(f"{name} is set" for name in present)]) or "none configured, none needed"
     yield Finding("connections", Verdict.OK, text)
+
+
+def _slack(app: App) -> Iterator[Finding]:
+    if not credential(TOKENS["slack"]):
+        return
+    from bot.chat.slack_check import check
+
+    found = asyncio.run(check(slack_options(app.settings), _channels_on("slack", app.settings)))
+    for one in found:
+        verdict = Verdict.OK if one.good else Verdict.FAILED
+        yield Finding("slack", verdict, f"{one.subject}: {one.text}", one.next_step)
+
+
+def _discord(app: App) -> Iterator[Finding]:
+    if not credential(TOKENS["discord"]):
+        return
+    from bot.chat.discord_check import check
+
+    found = asyncio.run(check(discord_options(app.settings), _channels_on("discord", app.settings)))
+    for one in found:
+        verdict = Verdict.OK if one.good else Verdict.FAILED
+        yield Finding("discord", verdict, f"{one.subject}: {one.text}", one.next_step)
+
+
+def _admins(app: App) -> Iterator[Finding]:
+    """Only where there is a chat: the command line needs no admins."""
+    if not any(credential(token) for token in TOKENS.values()):
+        return
+    count = len(admins(app.settings))
+    if count:
+        yield Finding("admins", Verdict.OK, f"{count} people, groups or roles decide on sources")
+    else:
+        advice = 'Add ids of people or groups to the settings: [admins] slack = ["U..."], discord = ["..."]'
+        yield Finding("admins", Verdict.WARNING, "Nobody can approve a source in chat.", advice)
+
+
+def _channels_on(platform: str, settings: Settings) -> list[str]:
+    """Ids of the channels in which the bot posts on its own account."""
+    chosen = review_channels(settings).get(platform)
+    return [chosen] if chosen else []
