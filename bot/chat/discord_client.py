@@ -27,6 +27,9 @@ from bot.chat.ports import Core
 
 logger = logging.getLogger(__name__)
 
+# Nobody speaks here: that the parts for voice are not installed is no news.
+discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
+
 _API = "https://discord.com/api/v10"
 _GATEWAY = URL("wss://gateway.discord.gg/")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from bot.answering.citations import label
-from bot.chat.discord_links import link
+from bot.chat.discord_links import link, with_links
 from bot.chat.discord_markdown import Piece, split, to_pieces
 from bot.chat.discord_text import escaped, label_of, size
 from bot.chat.messages import Action, Card, Outgoing
@@ -98,8 +98,8 @@ def card_pages(card: Card) -> tuple[Page, ...]:
 
 def card_as_text(card: Card) -> tuple[Page, ...]:
     """A card without frames, for channels where the bot may not show them."""
-    facts = "\n".join(f"- **{escaped(name)}**: {escaped(value) or '—'}" for name, value in card.facts.items())
-    title = escaped(" ".join(card.title.split()))
+    facts = "\n".join(f"- **{escaped(name) or '—'}**: {with_links(value) or '—'}" for name, value in card.facts.items())
+    title = escaped(" ".join(card.title.split())) or _EMPTY
     pieces = [Piece(f"**{title}**", title), *([Piece(facts, facts)] if facts else []), *to_pieces(card.body)]
     return _with_buttons([Page(text) for text in split(pieces, CONTENT_LIMIT)], card.actions)
 
@@ -117,7 +117,7 @@ def button_label(action: Action) -> str:
 def _quotation(question: str) -> list[Piece]:
     if not question.strip():
         return []
-    text = f"> {escaped(label_of(question, _QUESTION_SHOWN))}"
+    text = f"> {with_links(label_of(question, _QUESTION_SHOWN))}"
     return [Piece(text, text)]
 
 
@@ -139,9 +139,10 @@ def _with_buttons(pages: list[Page], actions: Sequence[Action]) -> tuple[Page, .
 
 def _distinct(actions: Sequence[Action]) -> list[Action]:
     """Discord refuses two buttons that carry the same in one message, and ids that are too long."""
-    by_id = {button_id(action): action for action in reversed(actions)}
-    kept = {id(action) for name, action in by_id.items() if size(name) <= BUTTON_ID_LIMIT}
-    return [action for action in actions if id(action) in kept]
+    by_id: dict[str, Action] = {}
+    for action in actions:
+        by_id.setdefault(button_id(action), action)
+    return [action for name, action in by_id.items() if size(name) <= BUTTON_ID_LIMIT]
 
 
 def _parts(items: Sequence[_Item], length: int) -> list[Sequence[_Item]]:
@@ -168,7 +169,7 @@ def _fields(facts: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[Piece
     fields: list[tuple[str, str]] = []
     long_facts: list[Piece] = []
     for name, value in facts.items():
-        shown = escaped(value.strip()) or "—"
+        shown = with_links(value.strip()) or "—"
         heading = label_of(name, FIELD_NAME_LIMIT) or "—"
         if size(shown) <= FIELD_LIMIT:
             fields.append((heading, shown))

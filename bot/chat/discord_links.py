@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from bot.chat.discord_text import ZERO_WIDTH_SPACE, clean, escaped, size
+from bot.chat.discord_text import clean, escaped, size
 
 LONGEST_LINK = 1500
 BARE_URL = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
@@ -19,18 +19,27 @@ def link(url: str, label: str) -> str:
         label: plain text; the address itself when empty.
     """
     words = " ".join(clean(label).split())
-    shown = _in_label(words)
     if not followable(url):
-        return shown or escaped(url)
+        return escaped(words or url)
     token = f"<{address(url)}>"
-    if words and words != url and not words.endswith(f"//{url.partition('//')[2]}"):
+    if words and words != url:
         # Discord shows a label that looks like an address as raw text, for fear of deceit.
-        token = f"{shown} ({token})" if "://" in words else f"[{shown}]({token})"
+        token = f"{escaped(words)} ({token})" if "://" in words else f"[{_in_label(words)}]({token})"
     if size(token) <= LONGEST_LINK:
         return token
-    # Too long for a link, and as bare text Discord would unfold it.
-    inert = escaped(url).replace("://", f":{ZERO_WIDTH_SPACE}//")
-    return f"{shown} ({inert})" if words and words != url else inert
+    return escaped(f"{words} ({url})" if words and words != url else url)
+
+
+def with_links(text: str) -> str:
+    """Text whose characters stand for themselves, with links for the addresses in it."""
+    shown = ""
+    place = 0
+    for match in BARE_URL.finditer(text):
+        url = trimmed(match.group())
+        if followable(url):
+            shown += escaped(text[place : match.start()]) + link(url, "")
+            place = match.start() + len(url)
+    return shown + escaped(text[place:])
 
 
 def followable(url: str) -> bool:

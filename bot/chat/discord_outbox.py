@@ -28,7 +28,7 @@ LONGEST_LIMIT = 30.0
 """Seconds of a rate limit that discord.py waits for by itself; the least that it can be told."""
 _THREAD_SECONDS = 20.0
 """An answer in the channel is better than a thread that takes longer."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0
+_LONGEST_PAUSE = 15.0
 _TOO_MANY, _SERVER_ERROR = 429, 500
 _Result = TypeVar("_Result")
 
@@ -58,10 +58,12 @@ class Patience:
     Attributes:
         seconds: for one message altogether.
         attempt_seconds: for one call; longer than what discord.py waits for a rate limit.
+        pause_seconds: before the first repetition; later ones wait longer.
     """
 
     seconds: float = 240.0
     attempt_seconds: float = 45.0
+    pause_seconds: float = 0.5
 
 
 class Outbox:
@@ -100,7 +102,7 @@ class Outbox:
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + (self._patience.seconds if seconds is None else seconds)
-        pause = _FIRST_PAUSE
+        pause = self._patience.pause_seconds
         while True:
             try:
                 async with asyncio.timeout(self._patience.attempt_seconds):

@@ -19,6 +19,7 @@ _TOKEN = re.compile(
 )
 _LIVE = re.compile(r"(?<=@)(?=everyone|here)|(?<=<@)(?=[!&\d])", re.IGNORECASE)
 _MEANING = re.compile(r"[\\*`]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|\|(?=\|)|(?<=\|)\||<(?=[@#:/A-Za-z])|(?<=\])\(")
+_ADDRESS = re.compile(r"(?<=http:)(?=//)|(?<=https:)(?=//)", re.IGNORECASE)
 _LINE_START = re.compile(r"^([ \t]*)(?=#{1,6}(?:\s|$)|-#|>|[-+](?:\s|$))", re.MULTILINE)
 _NUMBERED = re.compile(r"^([ \t]*\d+)(?=\.\s)", re.MULTILINE)
 _ATOM = re.compile(
@@ -88,8 +89,9 @@ def defused(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text whose characters stand for themselves, within a line."""
-    return defused(_MEANING.sub(lambda match: f"\\{match.group()}", clean(text)))
+    """Text whose characters stand for themselves, within a line; addresses in it are no links and unfold nothing."""
+    literal = _MEANING.sub(lambda match: f"\\{match.group()}", clean(text))
+    return defused(_ADDRESS.sub(ZERO_WIDTH_SPACE, literal))
 
 
 def lines_escaped(text: str) -> str:

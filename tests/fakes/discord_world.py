@@ -18,7 +18,8 @@ EPHEMERAL, LOADING, SUPPRESSED = 1 << 6, 1 << 7, 1 << 2
 MESSAGE_CONTENT = 1 << 15
 _USER, _ROLE = re.compile(r"<@!?(\d+)>"), re.compile(r"<@&(\d+)>")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
-_URL = re.compile(r"(?<!<)https?://\S+")
+_WITHOUT_PREVIEW = re.compile(r"<https?://[^\s<>]+>")
+_URL = re.compile(r"https?://\S+")
 
 
 class World:
@@ -255,4 +256,4 @@ def unfolded(payload):
     """The addresses for which Discord would fetch a preview."""
     if payload.get("flags", 0) & SUPPRESSED:
         return []
-    return _URL.findall(_CODE.sub("", payload.get("content") or ""))
+    return _URL.findall(_WITHOUT_PREVIEW.sub("", _CODE.sub("", payload.get("content") or "")))
