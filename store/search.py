@@ -73,6 +73,7 @@ class SearchResult:
         chunks: how many chunks the lexical index holds.
         dense_scores: cosine of the dense route's hits, best first.
         lexical_scores: BM25 of the lexical route's hits, best first.
+        dense_documents: ids of the documents of the dense route's hits, in the same order.
         notes: parts that did not work, in words.
         timings_ms: ``embed``, ``dense``, ``lexical`` and ``search`` (everything but embedding).
     """
@@ -87,6 +88,7 @@ class SearchResult:
     lexical_scores: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    dense_documents: tuple[str, ...] = ()
 
 
 class Searcher:
@@ -153,6 +155,7 @@ class Searcher:
             tuple(hit.score for hit in lexical or ()),
             tuple(note for note in (dense_note, lexical_note) if note),
             watch.timings(),
+            tuple(document_of(hit.chunk_id) for hit in dense or ()),
         )
 
     def _embedded(self, question: str) -> Vector:

@@ -32,7 +32,7 @@ from store.text import clean
 
 logger = logging.getLogger(__name__)
 
-POLICY_VERSION = "1"
+POLICY_VERSION = "2"
 """Raise it when rules, support, gate or answers change for the same settings: it is part of every policy's version."""
 
 LONGEST_QUESTION = 20_000

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from bot.answering.gate import GateEvidence
+from bot.answering.named import LONGEST, named
 from bot.answering.support import Background, Evidence, PassageEvidence
 from discovery.rules import Finding, RuleThresholds
 from store.chunking import telling_title
@@ -27,6 +28,8 @@ def support_evidence(question: str, found: SearchResult, background: Background 
         question=stems(question),
         weights={term.stem: term.weight for term in found.terms},
         dense_scores=found.dense_scores,
+        dense_documents=found.dense_documents,
+        names=_names(question, found),
         language_covered=found.language_covered,
         background=background,
     )
@@ -59,6 +62,17 @@ def gate_evidence(
         documents_speak_it=found.language in languages,
         missing_platform=any(finding.rule is Rule.MISSING_PLATFORM for finding in findings),
     )
+
+
+def _names(question: str, found: SearchResult) -> dict[str, bool]:
+    """What a question names, and whether it occurs in any document.
+
+    Longer messages name a lot that nobody asks about: log lines, versions of everything that is installed.
+    """
+    if len(question) > LONGEST:
+        return {}
+    unknown = {term.stem for term in found.terms if not term.document_frequency}
+    return {name: stem not in unknown for name, stem in named(question).items()}
 
 
 def _passage(passage: Passage) -> PassageEvidence:

@@ -34,6 +34,13 @@ from store.language import detect_language
         ("What does the error 错误 mean in the build log?", "en"),
         ("How do I configure the Straße field in the form?", "en"),
         ("die VPN", "en"),
+        ("I need to cancel a transaction.", "en"),
+        ("Can I order a virtual card?", "en"),
+        ("help me set a timer please", "en"),
+        ("give me a cool fact about seattle", "en"),
+        ("Will a transfer incur a fee?", "en"),
+        ("Ho bisogno di annullare una transazione.", "it"),
+        ("¿Me puede decir cómo se cancela una tarjeta?", "es"),
     ],
 )
 def test_languages_are_told_apart(text, language):

@@ -9,18 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.answering.support import (
-    FOREIGN_WEIGHTS,
-    WEIGHTS,
-    Background,
-    Evidence,
-    PassageEvidence,
-    agreement,
-    closeness,
-    distinction,
-    document_share,
-    support,
-)
+from bot.answering.support import FOREIGN_WEIGHTS, WEIGHTS, Background, Evidence, PassageEvidence, support
+from bot.answering.support_parts import agreement, closeness, distinction, document_share
 from store.text import informative, stems, terms
 
 DOCUMENTS = Background(chunks=1000, mean_terms=85.0, neighbour_similarity=0.64, chance_similarity=0.2)
@@ -45,6 +35,9 @@ QUESTION = "How do I rotate the signing key of the billing gateway?"
 ANSWER = passage("To rotate the signing key of the billing gateway, run keyctl rotate.", 0.8, "keys", 1)
 RELATED = passage("The billing gateway accepts cards and vouchers.", 0.45, "billing", 4)
 OTHER = passage("Vouchers expire after a year.", 0.25, "vouchers")
+SIBLINGS = [
+    passage(f"The {name} team runs the billing gateway too.", 0.42, name) for name in ("mail", "card", "chat", "print")
+]
 
 
 def test_no_passage_gives_no_support() -> None:
@@ -53,8 +46,8 @@ def test_no_passage_gives_no_support() -> None:
 
 
 def test_a_passage_that_answers_is_told_from_related_ones() -> None:
-    answered = support(evidence(QUESTION, ANSWER, RELATED, OTHER)).value
-    unanswered = support(evidence(QUESTION, RELATED, OTHER)).value
+    answered = support(evidence(QUESTION, ANSWER, RELATED, *SIBLINGS, OTHER)).value
+    unanswered = support(evidence(QUESTION, RELATED, *SIBLINGS, OTHER)).value
     assert answered > 0.9
     assert unanswered < 0.5
 
@@ -122,7 +115,7 @@ def test_what_every_document_says_gives_no_lead() -> None:
 
 def test_standing_out_counts_in_documents_and_closeness_in_examples() -> None:
     parts = {part.name: part.weight for part in support(evidence(QUESTION, ANSWER)).parts}
-    assert parts["distinction"] > 1.9
+    assert parts["best_passage"] > 4.9
     assert parts["closeness"] < 0.5
     parts = {part.name: part.weight for part in support(evidence(QUESTION, ANSWER, background=EXAMPLES)).parts}
     assert parts["closeness"] > 18
@@ -131,9 +124,9 @@ def test_standing_out_counts_in_documents_and_closeness_in_examples() -> None:
 
 def test_closeness_is_measured_against_the_corpus() -> None:
     """0.5 is as near as chunks of this corpus are to their neighbours, 0 as near as by chance."""
-    near = [passage("x", 0.8, str(place)) for place in range(3)]
+    near = [passage("x", 0.8, str(place)) for place in range(10)]
     assert closeness(evidence("x", *near, background=EXAMPLES)).value == pytest.approx(0.5)
-    far = [passage("x", 0.1, str(place)) for place in range(3)]
+    far = [passage("x", 0.1, str(place)) for place in range(10)]
     assert closeness(evidence("x", *far, background=EXAMPLES)).value == pytest.approx(0.0)
 
 
@@ -155,6 +148,29 @@ def test_without_a_background_one_passage_must_stand_out_as_in_documents() -> No
     """In a corpus of a few chunks a question cannot lie near to several, however short they are."""
     short = evidence(QUESTION, passage("my card is lost", 0.8, "a"), background=None)
     assert document_share(short) == 1.0
+
+
+def test_a_page_near_with_all_its_chunks_still_stands_out() -> None:
+    """Ten chunks of the page that answers are one document; the related ones are other documents."""
+    scores = [0.8] * 10 + [0.4] * 40
+    same = [*["page"] * 10, *map(str, range(40))]
+    judged = replace(evidence(QUESTION, ANSWER), dense_scores=scores, dense_documents=same)
+    apart = replace(judged, dense_documents=[*map(str, range(50))])
+    assert distinction(judged).value == pytest.approx(0.4)
+    assert distinction(apart).value < 0.01
+
+
+def test_a_name_that_no_document_knows_lowers_support_and_is_told() -> None:
+    known = replace(evidence(QUESTION, RELATED, *SIBLINGS, background=None), names={"E202": True})
+    unknown = replace(known, names={"E999": False})
+    assert support(unknown).value < 0.05 < support(known).value
+    assert "E999" in {part.name: part.explanation for part in support(unknown).parts}["names_found"]
+
+
+def test_words_that_a_passage_repeats_count_more_than_one_mention() -> None:
+    once = values(evidence("voucher rules", passage("voucher" + " filler" * 20, 0.5, "a"), OTHER))
+    often = values(evidence("voucher rules", passage("voucher " * 5 + "filler " * 16, 0.5, "a"), OTHER))
+    assert often["best_passage"] > once["best_passage"]
 
 
 def test_agreement_asks_for_the_front_of_both_lists() -> None:
