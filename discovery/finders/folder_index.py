@@ -163,7 +163,8 @@ class FolderIndex:
             for batch in _batches(changed):
                 read = [one for source in batch if (one := self._read(source))]
                 self._replace(lexical, read)
-            lexical.write(deleted=[one for path in gone for one in _ids(self._files.pop(path))])
+            if gone:
+                lexical.write(deleted=[one for path in gone for one in _ids(self._files.pop(path))])
             lexical.mark_complete()
             self._keep()
         unread = [f"{file.path}: {file.problem}" for file in self._files.values() if file.problem]
@@ -220,6 +221,8 @@ class FolderIndex:
         return _Read(replace(entry, revision=revision, title=document.title, pieces=len(pieces)), pieces)
 
     def _replace(self, lexical: LexicalIndex, read: Sequence[_Read]) -> None:
+        if not read:
+            return
         former = [self._files[one.file.path] for one in read if one.file.path in self._files]
         lexical.write(_entries(read), deleted=[piece for file in former for piece in _ids(file)])
         self._files |= {one.file.path: one.file for one in read}
