@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -107,7 +106,13 @@ class DiscordPlatform:
             await use_own_gateway(client)
 
     async def _connect(self, client: DiscordClient) -> None:
-        await client.connect()
+        try:
+            await client.connect()
+        except AttributeError as error:
+            if client.ws is not None:
+                raise
+            # The library can only make a lost connection anew, and trips over a first one that fails.
+            raise UnavailableError("Discord's gateway cannot be reached.", _UNREACHABLE) from error
 
     async def _identified(self, client: DiscordClient, connection: asyncio.Task[None]) -> None:
         waiting = asyncio.create_task(client.identified.wait())
@@ -128,12 +133,12 @@ class DiscordPlatform:
         await client.close()
         if self._connection is not None:
             self._connection.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await self._connection
+            await asyncio.gather(self._connection, return_exceptions=True)
 
     def healthy(self) -> bool:
         """See :meth:`bot.chat.ports.Platform.healthy`."""
-        return self._running is not None and monotonic() - self._running.last_frame < _ALIVE_SECONDS
+        client = self._running
+        return client is not None and not client.is_closed() and monotonic() - client.last_frame < _ALIVE_SECONDS
 
     # What the core wants
 

@@ -40,6 +40,13 @@ class FakeDiscord:
             self.world.join(user, roles)
         return user
 
+    async def role(self, name):
+        """A new role, of which the bot is told."""
+        number = self.world.role(name)
+        role = {"id": str(number), "position": 0} | self.world.roles[number]
+        await self.gateway.dispatch("GUILD_ROLE_CREATE", {"guild_id": str(self.world.guild_id), "role": role})
+        return number
+
     # What people do
 
     async def say(self, user, channel, content, *, reply_to=None, ping=True, **more):

@@ -69,6 +69,7 @@ class Gateway:
         self.resumed = 0
         self.heartbeats = 0
         self.silent = False
+        self.withholds_content = False
         self.url = ""
         self._links = set()
 
@@ -110,7 +111,8 @@ class Gateway:
         if data["token"] != self.token:
             await link.socket.close(code=4004, message=b"Authentication failed.")
             return None
-        if data["intents"] & MESSAGE_CONTENT and not self.flags & _PRIVILEGED_FLAGS:
+        granted = self.flags & _PRIVILEGED_FLAGS and not self.withholds_content
+        if data["intents"] & MESSAGE_CONTENT and not granted:
             await link.socket.close(code=4014, message=b"Disallowed intent(s).")
             return None
         self.identified += 1
