@@ -70,6 +70,15 @@ class Forgotten:
     sightings: int
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A piece of work that somebody has taken; ``finished_at`` is None until it is done."""
+
+    key: str
+    claimed_at: datetime
+    finished_at: datetime | None
+
+
 class QuestionStore:
     """Questions, votes and claims; safe to share between threads."""
 
@@ -173,6 +182,21 @@ class QuestionStore:
             found = connection.scalars(select(claims.c.payload).where(chosen).order_by(claims.c.claimed_at))
             return [payload for payload in found if payload]
 
+    def claim_of(self, kind: str, key: str) -> Claim | None:
+        """A claim by its kind and key; None when nobody has made it."""
+        found = self._claims((claims.c.kind == kind) & (claims.c.key == index_key(key)), 1)
+        return found[0] if found else None
+
+    def latest_claims(self, kind: str, limit: int) -> list[Claim]:
+        """The claims of a kind, the latest first; at most ``limit``."""
+        return self._claims(claims.c.kind == kind, limit)
+
+    def _claims(self, condition: ColumnElement[bool], limit: int) -> list[Claim]:
+        query = select(claims.c.key, claims.c.claimed_at, claims.c.finished_at).where(condition)
+        query = query.order_by(claims.c.claimed_at.desc(), claims.c.key.desc()).limit(limit)
+        with self._database.connect() as connection:
+            return [Claim(*row) for row in connection.execute(query)]
+
     # Feedback
 
     def vote(
@@ -236,7 +260,9 @@ class QuestionStore:
             old = select(questions.c.id).where(questions.c.asked_at < when)
             voted = connection.execute(delete(votes).where(votes.c.question_id.in_(old))).rowcount
             asked = connection.execute(delete(questions).where(questions.c.asked_at < when)).rowcount
-            connection.execute(delete(claims).where(claims.c.claimed_at < when))
+            # What is known of jobs says which of their slots are done.
+            old_claims = (claims.c.claimed_at < when) & ~claims.c.kind.startswith("job:")
+            connection.execute(delete(claims).where(old_claims))
             return Forgotten(asked, voted, askers.anonymise_before(connection, when))
 
 
