@@ -222,6 +222,8 @@ class DiscordPlatform:
         roles: list[discord.abc.Snowflake] = []
         words = []
         for number in (int(part) for part in mention.split(",") if part.strip().isdecimal()):
+            if self._client.get_guild(number) is not None:
+                continue  # the role of all members has the id of its server
             if any(guild.get_role(number) for guild in self._client.guilds):
                 roles.append(discord.Object(number))
                 words.append(f"<@&{number}>")

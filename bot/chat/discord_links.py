@@ -54,7 +54,7 @@ def followable(url: str) -> bool:
 def address(url: str) -> str:
     """An address that ends nowhere before its end, and in which no mention hides."""
     encoded = re.sub(r"\s", "%20", clean(url).strip())
-    for character in "<>\\":
+    for character in "<>\\`":
         encoded = encoded.replace(character, f"%{ord(character):02X}")
     return re.sub(r"@(?=everyone|here)", "%40", encoded, flags=re.IGNORECASE)
 

@@ -119,6 +119,7 @@ class Interactions:
             embeds=data.get("embeds") or [],
             components=data.get("components") or [],
             flags=flags,
+            type=20,
             webhook_id=str(self._world.application),
             application_id=str(self._world.application),
             pings=pings(data),

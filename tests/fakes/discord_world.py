@@ -203,7 +203,7 @@ class World:
         return {
             "id": str(self.guild_id),
             "name": "Example",
-            "owner_id": str(self.bot),
+            "owner_id": "1",
             "member_count": len(self.members),
             "roles": [{"id": str(number), "position": 0} | role for number, role in self.roles.items()],
             "channels": channels,
@@ -241,13 +241,13 @@ def pings(payload):
     text = payload.get("content") or ""
     allowed = payload.get("allowed_mentions")
     parse = {"everyone", "roles", "users"} if allowed is None else set(allowed.get("parse", ()))
-    named = allowed or {}
+    named = {kind: {str(one) for one in (allowed or {}).get(kind, ())} for kind in ("users", "roles")}
     called = []
     if "everyone" in parse:
         called += re.findall(r"@(?:everyone|here)", text)
-    called += [f"user {one}" for one in _USER.findall(text) if "users" in parse or one in named.get("users", ())]
-    called += [f"role {one}" for one in _ROLE.findall(text) if "roles" in parse or one in named.get("roles", ())]
-    if payload.get("message_reference") and (allowed is None or named.get("replied_user")):
+    called += [f"user {one}" for one in _USER.findall(text) if "users" in parse or one in named["users"]]
+    called += [f"role {one}" for one in _ROLE.findall(text) if "roles" in parse or one in named["roles"]]
+    if payload.get("message_reference") and (allowed is None or allowed.get("replied_user")):
         called.append("author")
     return called
 

@@ -30,17 +30,21 @@ class Conversation:
     archived: bool = False
     messages: list = field(default_factory=list)
     slack: object = None
+    by_ts: dict = field(default_factory=dict)
+    threads: dict = field(default_factory=dict)
 
     def add(self, message):
         self.messages.append(message)
+        self.by_ts[message["ts"]] = message
+        self.threads.setdefault(message.get("thread_ts"), []).append(message)
         self.slack.changed()
         return message
 
     def message(self, ts):
-        return next((one for one in self.messages if one["ts"] == ts), None)
+        return self.by_ts.get(ts)
 
     def thread(self, root):
-        return [one for one in self.messages if root in {one["ts"], one.get("thread_ts")}]
+        return [self.by_ts[root], *(one for one in self.threads.get(root, ()) if one["ts"] != root)]
 
     def facts(self):
         return {
@@ -120,8 +124,8 @@ class FakeSlack(People):
         """Messages of the bot that are there, in order; in a thread, or outside of all."""
         return [
             one
-            for one in (self.channels[channel].messages if channel in self.channels else ())
-            if one.get("bot_id") == self.bot_id and not one.get("deleted") and one.get("thread_ts") == thread
+            for one in (self.channels[channel].threads.get(thread, ()) if channel in self.channels else ())
+            if one.get("bot_id") == self.bot_id and not one.get("deleted")
         ]
 
     def texts(self, channel, thread=None):
