@@ -29,9 +29,10 @@ from store.text import TOKENISER_VERSION
 from store.vectors import ChromaVectors, VectorIndex, embedded_client, server_client
 
 if TYPE_CHECKING:
-    from bot.answering.engine import Engine, Policy
+    from bot.answering.engine import Engine, Parts, Policy
     from bot.chat.review import ReviewParts
     from bot.chat.service import ChatParts
+    from bot.discovering import Discovering
     from store.ingest import Ingestor
     from store.models import Report
 
@@ -52,6 +53,10 @@ class App:
         """Tell whoever started the program something that is worth knowing."""
         if self._report is not None:
             self._report(text)
+
+    def now(self) -> datetime:
+        """The present moment."""
+        return _now()
 
     @cached_property
     def database(self) -> Database:
@@ -88,21 +93,28 @@ class App:
 
     @cached_property
     def engine(self) -> Engine:
-        """What answers questions.
+        """What answers questions; raises as :attr:`engine_parts` does."""
+        from bot.answering.engine import Engine
+
+        return Engine(self.engine_parts, self.policy)
+
+    @cached_property
+    def engine_parts(self) -> Parts:
+        """What the engine works with.
 
         Raises:
             IndexMismatchError: the index was made by another model, or is incomplete.
         """
         # What answers questions is imported here only: commands that ask nothing start twice as fast without it.
         from bot.answering.corpus import CorpusWatch
-        from bot.answering.engine import Engine, Parts
+        from bot.answering.engine import Parts
         from discovery.gap_log import GapLog
         from store.search import Searcher, SearchOptions
 
         self.index.start()
         corpus = CorpusWatch(self.index, self.database)
         options = SearchOptions(self.settings.answer.passages, self.settings.answer.per_document)
-        parts = Parts(
+        return Parts(
             searcher=Searcher(self.index, options),
             gaps=GapLog(
                 self.gaps,
@@ -114,7 +126,13 @@ class App:
             corpus=corpus.current,
             now=_now,
         )
-        return Engine(parts, self.policy)
+
+    @cached_property
+    def discovery(self) -> Discovering:
+        """What finds, tries out and decides on documents for gaps."""
+        from bot.discovering import Discovering
+
+        return Discovering(self)
 
     @cached_property
     def posts(self) -> PostStore:
@@ -173,12 +191,12 @@ class App:
             candidates=self.candidates,
             gaps=self.gaps,
             audit=self.audit,
-            deciding=None,
+            deciding=self.discovery.decisions,
             topics=list,
             digest=tuple,
             status=self._status,
             admins=admins(self.settings),
-            notices=None,
+            notices=self.discovery.notices,
             now=_now,
         )
 

@@ -12,9 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from bot.digest_settings import DigestSettings
+from bot.discovery_settings import DiscoverySettings, GithubSettings
+from bot.section import Section
 from store.errors import ConfigurationError
 from store.records import Rule
 
@@ -24,13 +27,7 @@ DEFAULT_DATA = Path(".gaplight")
 _FROM_ENVIRONMENT = "secret_database_url"
 
 
-class _Section(BaseModel):
-    """A table of the settings file; an unknown key is an error, since a typing error must not pass in silence."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DocumentsSettings(_Section):
+class DocumentsSettings(Section):
     """``[documents]``: what is ingested when nothing else is said, and who may read private collections.
 
     ``readers`` maps a private collection to the people, groups and roles that may read it wherever they ask, such as
@@ -42,7 +39,7 @@ class DocumentsSettings(_Section):
     readers: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
-class EmbeddingSettings(_Section):
+class EmbeddingSettings(Section):
     """``[embedding]``: which model makes the vectors."""
 
     model: str = "sentence-transformers/all-MiniLM-L6-v2"
@@ -52,19 +49,19 @@ class EmbeddingSettings(_Section):
     threads: int | None = Field(default=None, ge=1)
 
 
-class VectorsSettings(_Section):
+class VectorsSettings(Section):
     """``[vectors]``: a Chroma server; empty means embedded in the data folder."""
 
     url: str = ""
 
 
-class DatabaseSettings(_Section):
+class DatabaseSettings(Section):
     """``[database]``: an SQLAlchemy URL; empty means SQLite in the data folder. ``DATABASE_URL`` wins."""
 
     url: str = ""
 
 
-class AnswerSettings(_Section):
+class AnswerSettings(Section):
     """``[answer]``: how much is retrieved and shown."""
 
     passages: int = Field(default=10, ge=1, le=50)
@@ -72,14 +69,14 @@ class AnswerSettings(_Section):
     max_characters: int = Field(default=1200, ge=200, le=10000)
 
 
-class GateSettings(_Section):
+class GateSettings(Section):
     """``[gate]``: when to refuse. ``support`` in [0, 1]; None takes the calibrated or built-in value."""
 
     mode: Literal["enforce", "shadow", "off"] = "enforce"
     support: float | None = Field(default=None, ge=0, le=1)
 
 
-class RulesSettings(_Section):
+class RulesSettings(Section):
     """``[rules]``: thresholds of the seven rules and tags that are switched off."""
 
     relevant_score: float = Field(default=0.3, ge=-1, le=1)
@@ -92,21 +89,21 @@ class RulesSettings(_Section):
     disabled: tuple[Rule, ...] = ()
 
 
-class GapsSettings(_Section):
+class GapsSettings(Section):
     """``[gaps]``: merging and counting. ``merge_similarity``: cosine from which two wordings mean the same."""
 
     merge_similarity: float = Field(default=0.9, ge=0, le=1)
     repeat_minutes: int = Field(default=10, ge=0)
 
 
-class PrivacySettings(_Section):
+class PrivacySettings(Section):
     """``[privacy]``: how long questions are kept (0 = for ever), and whether secrets are masked before any write."""
 
     retention_days: int = Field(default=0, ge=0)
     redact: bool = True
 
 
-class ChannelSettings(_Section):
+class ChannelSettings(Section):
     """``[channels.NAME]``: what a channel may search, and who is asked there when the documents don't know.
 
     ``NAME`` is the platform's id of the channel, or its name; ``default`` holds for channels without a table.
@@ -121,14 +118,14 @@ class ChannelSettings(_Section):
     experts: tuple[str, ...] = ()
 
 
-class AdminsSettings(_Section):
+class AdminsSettings(Section):
     """``[admins]``: raw ids of people, user groups or roles that decide on sources. Empty means nobody."""
 
     slack: tuple[str, ...] = ()
     discord: tuple[str, ...] = ()
 
 
-class SlackSettings(_Section):
+class SlackSettings(Section):
     """``[slack]``: ``mode`` is ``socket`` (needs SLACK_APP_TOKEN) or ``http`` (needs SLACK_SIGNING_SECRET)."""
 
     api_url: str = "https://slack.com/api/"
@@ -136,7 +133,7 @@ class SlackSettings(_Section):
     answer_outsiders: bool = False
 
 
-class DiscordSettings(_Section):
+class DiscordSettings(Section):
     """``[discord]``: ``guilds`` are servers whose commands appear at once; elsewhere it takes up to an hour."""
 
     api_url: str = ""
@@ -144,7 +141,7 @@ class DiscordSettings(_Section):
     answer_outsiders: bool = False
 
 
-class ServerSettings(_Section):
+class ServerSettings(Section):
     """``[server]``: where health is told and Slack's HTTP deliveries arrive, and how much is done at once."""
 
     host: str = "127.0.0.1"
@@ -179,13 +176,13 @@ class Settings(BaseSettings):
     llm: dict[str, Any] = Field(default_factory=dict)
     # Sections whose keys are checked by the parts that read them.
     topics: dict[str, Any] = Field(default_factory=dict)
-    discovery: dict[str, Any] = Field(default_factory=dict)
-    digest: dict[str, Any] = Field(default_factory=dict)
+    discovery: DiscoverySettings = DiscoverySettings()
+    digest: DigestSettings = DigestSettings()
     admins: AdminsSettings = AdminsSettings()
     server: ServerSettings = ServerSettings()
     slack: SlackSettings = SlackSettings()
     discord: DiscordSettings = DiscordSettings()
-    github: dict[str, Any] = Field(default_factory=dict)
+    github: GithubSettings = GithubSettings()
     secret_database_url: SecretStr | None = Field(default=None, exclude=True)
 
     @classmethod

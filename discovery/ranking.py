@@ -18,6 +18,9 @@ CHANGED_COST, CHANGED_MOST = 0.03, 0.15
 ARCHIVED_COST, FORK_COST, UNKNOWN_LICENCE_COST = 0.05, 0.02, 0.02
 """Small: they decide between sources that help equally, and never hide one that helps."""
 
+NEAR_ENOUGH = 0.35
+"""Similarity of the best passage below which a source that answers nothing is about something else."""
+
 _EVIDENCE = 5
 
 
@@ -88,6 +91,11 @@ def score(trial: Trial) -> float:
         - UNKNOWN_LICENCE_COST * (trial.standing is Standing.UNKNOWN)
     )
     return round(min(1.0, max(0.0, value)), 4)
+
+
+def worth_suggesting(preview: Preview) -> bool:
+    """Whether anybody should be asked about a source: it answers something, or at least comes near."""
+    return preview.answered > 0 or preview.best_score >= NEAR_ENOUGH
 
 
 def reasons(trial: Trial) -> tuple[str, ...]:

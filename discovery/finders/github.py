@@ -25,6 +25,7 @@ from discovery.finders.github_repository import (
     Repository,
     RepositoryFile,
     files_of,
+    is_readable,
     moment,
     promising,
     repository_of,
@@ -33,7 +34,6 @@ from discovery.finders.github_search import Search
 from discovery.finders.queries import weighted_stems, words_of
 from discovery.ports import Fetched, Found
 from store.errors import ConfigurationError, NotFoundError
-from store.loading import SUPPORTED_SUFFIXES
 from store.records import Source, Topic
 
 _KEY = re.compile(r"github:(\d+):(.+)", re.DOTALL)
@@ -183,7 +183,7 @@ class GithubFinder:
         with run.limited():
             for item in self._found("code", query, run):
                 path = str(item["path"])
-                if PurePosixPath(path).suffix.lower() in SUPPORTED_SUFFIXES:
+                if is_readable(path):
                     self._add(run, int(item["repository"]["id"]), RepositoryFile(path), reason)
 
     def _repositories(self, run: _Run, query: str, reason: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePosixPath
 from typing import Any
 
 from store.loading import SUPPORTED_SUFFIXES
@@ -68,8 +67,14 @@ def files_of(tree: Sequence[Mapping[str, Any]]) -> list[RepositoryFile]:
         for entry in tree
         if entry.get("type") == "blob"
         and str(entry.get("mode", "100644")) in _REGULAR
-        and PurePosixPath(str(entry["path"])).suffix.lower() in SUPPORTED_SUFFIXES
+        and is_readable(str(entry["path"]))
     ]
+
+
+def is_readable(path: str) -> bool:
+    """Whether the ending of a path is that of a format that can be read."""
+    name = path.rpartition("/")[2].lower()
+    return "." in name and f".{name.rpartition('.')[2]}" in SUPPORTED_SUFFIXES
 
 
 def promising(files: Sequence[RepositoryFile], wanted: Collection[str], limit: int) -> list[RepositoryFile]:
