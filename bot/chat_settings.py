@@ -47,9 +47,9 @@ def review_channels(settings: Settings) -> dict[str, str]:
     Raises:
         ConfigurationError: an entry lacks its platform.
     """
-    chosen = settings.digest.get("channel", ())
+    chosen = settings.digest.channel
     found = {}
-    for entry in (chosen,) if isinstance(chosen, str) else chosen:
+    for entry in filter(None, (chosen,) if isinstance(chosen, str) else chosen):
         platform, _, channel = entry.strip().partition(":")
         if platform not in PLATFORMS or not channel:
             raise ConfigurationError(

@@ -173,10 +173,8 @@ def _discord(app: App) -> Iterator[Finding]:
         return
     from bot.chat.discord_check import check
 
-    found = asyncio.run(check(discord_options(app.settings), _channels_on("discord", app.settings)))
-    for one in found:
-        verdict = Verdict.OK if one.good else Verdict.FAILED
-        yield Finding("discord", verdict, f"{one.subject}: {one.text}", one.next_step)
+    for one in asyncio.run(check(discord_options(app.settings), _channels_on("discord", app.settings))):
+        yield Finding("discord", Verdict(one.level.value), one.text, one.advice)
 
 
 def _admins(app: App) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.app import App
+from bot.chat.notifying import Notifier
 from bot.chat.ports import Platform
 from bot.chat.running import Background, RunOptions, RunParts
 from bot.chat.service import ChatOptions, ChatService
@@ -52,6 +53,7 @@ def run_parts_of(app: App, wanted: frozenset[str] | None) -> RunParts:
         cards=app.chat.cards,
         platforms=platforms,
         ready=app.ready,
+        notifier=Notifier(app.discovery.notices, app.chat.workers, app.now),
         routes=[route for platform in platforms for route in platform.routes()],
         background=_background(app) if scheduled else (),
     )
@@ -103,5 +105,8 @@ def _platform(name: str, settings: Settings, service: ChatService) -> Platform:
     return DiscordPlatform(discord, service)
 
 
-def _background(_app: App) -> tuple[Background, ...]:
-    return ()
+def _background(app: App) -> tuple[Background, ...]:
+    from bot.jobs import jobs, runner
+    from bot.scheduler import Scheduler
+
+    return (Scheduler(runner(app), jobs(app)),)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 
 from bot.app import App
+from bot.chat.discord_outbox import Patience
 from bot.chat.messages import Heard, Person
 from bot.chat.service import ChatOptions, ChatService
 from bot.settings import Settings
@@ -121,7 +122,7 @@ async def _slack(app, texts, people):
 
 async def _discord(app, texts, people):
     service = ChatService(app.chat, ChatOptions())
-    async with discord_server() as fake, discord_running.connected(fake, service) as platform:
+    async with discord_server() as fake, discord_running.connected(fake, service, patience=Patience()) as platform:
         service.connect(platform)
         crowd = [fake.person(f"Person {number}") for number in range(people)]
 

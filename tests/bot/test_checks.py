@@ -108,8 +108,8 @@ def test_a_gate_that_does_not_refuse_is_a_warning(make):
 def test_tokens_are_named_and_never_shown(make, monkeypatch):
     """B086."""
     assert findings(make())["connections"].text == "none configured, none needed"
-    monkeypatch.setenv("SLACK_BOT_TOKEN", "hunter2")
+    monkeypatch.setenv("GITHUB_TOKEN", "hunter2")
     monkeypatch.setenv("DATABASE_URL", "")
     found = list(examine(make(vectors={"url": "http://x.example"})))
-    assert found[-1].text == "vectors at http://x.example, SLACK_BOT_TOKEN is set"
+    assert found[-1].text == "vectors at http://x.example, GITHUB_TOKEN is set"
     assert "hunter2" not in str(found)

@@ -1,0 +1,95 @@
+"""What is done on schedule, built from the settings. A part of the wiring in :mod:`bot.app`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from bot.app import App
+from bot.digest_settings import DigestSettings
+from discovery.job_runner import JobRunner, Task
+from discovery.schedule import Job, time_of, weekday_of, zone_of
+from store.sources import IngestRequest
+
+logger = logging.getLogger(__name__)
+
+_POST_DAYS = 400
+"""Older messages of ours are forgotten: their buttons say so from then on."""
+
+
+def runner(app: App, report: Callable[[str], None] | None = None) -> JobRunner:
+    """The jobs of an installation.
+
+    Args:
+        app: the parts below.
+        report: told in a sentence what was missed or failed; the log when None.
+
+    Raises:
+        ConfigurationError: a time, weekday or time zone of ``[digest]`` is none.
+    """
+    return JobRunner(app.questions, tasks(app), _now, report or logger.warning)
+
+
+def tasks(app: App) -> list[Task]:
+    """What is done when. A job without anything to do in this installation is left out."""
+    digest = app.settings.digest
+    weekly(digest, "digest", "The weekly round and its digest")
+    found = [
+        Task(_nightly(digest, "regression", "Asking closed gaps again"), lambda: _ask_closed_gaps(app)),
+        Task(_nightly(digest, "tidy", "Putting suggestions in order"), lambda: _tidy(app)),
+        Task(_nightly(digest, "retention", "Deleting old questions"), lambda: _forget_old(app)),
+    ]
+    if app.settings.documents.paths:
+        found.insert(0, Task(_nightly(digest, "refresh", "Reading the documents again"), lambda: _refresh(app)))
+    return found
+
+
+def jobs(app: App) -> list[Job]:
+    """The jobs alone."""
+    return [task.job for task in tasks(app)]
+
+
+def _nightly(settings: DigestSettings, name: str, title: str) -> Job:
+    return Job(
+        name, title, time_of(settings.nightly), zone_of(settings.timezone), grace=timedelta(hours=settings.grace_hours)
+    )
+
+
+def weekly(settings: DigestSettings, name: str, title: str) -> Job:
+    """A job at the time of the digest."""
+    return Job(
+        name,
+        title,
+        time_of(settings.time),
+        zone_of(settings.timezone),
+        weekday=weekday_of(settings.weekday),
+        grace=timedelta(hours=settings.grace_hours),
+    )
+
+
+def _refresh(app: App) -> None:
+    documents = app.settings.documents
+    request = IngestRequest(paths=documents.paths, collection=documents.collection, skip=(app.settings.data,))
+    summary = app.ingestor.run(request)
+    for issue in summary.failed:
+        logger.warning("Not read: %s: %s", issue.path, issue.reason)
+
+
+def _ask_closed_gaps(app: App) -> None:
+    app.discovery.regression.check_if_changed()
+
+
+def _tidy(app: App) -> None:
+    app.discovery.decisions.resume()
+    app.discovery.decisions.tidy()
+
+
+def _forget_old(app: App) -> None:
+    app.posts.delete_before(_now() - timedelta(days=_POST_DAYS))
+    if days := app.settings.privacy.retention_days:
+        app.questions.delete_before(_now() - timedelta(days=days))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
