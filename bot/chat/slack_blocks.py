@@ -23,7 +23,8 @@ PLAIN_LIMIT = 3900
 """Slack cuts or splits a text without blocks somewhere above 4,000."""
 FALLBACK_LIMIT = 2900
 HEADER_LIMIT = 150
-FIELD_LIMIT = 1900
+FIELD_LIMIT = 300
+"""Slack takes 2,000, but ten of those are too much for a message, and nobody reads them side by side."""
 FIELDS_PER_SECTION = 10
 BLOCKS_PER_MESSAGE = 48
 BUTTONS_PER_BLOCK = 25
@@ -123,7 +124,7 @@ def _facts(facts: Mapping[str, str]) -> list[Block]:
     blocks: list[Block] = []
     fields: list[dict[str, Any]] = []
     for name, value in facts.items():
-        text = f"*{label_of(name, BUTTON_LABEL_LIMIT)}*\n{escape(value) or '—'}"
+        text = f"*{label_of(name, BUTTON_LABEL_LIMIT) or '—'}*\n{escape(value).strip() or '—'}"
         if size(text) <= FIELD_LIMIT:
             fields.append({"type": "mrkdwn", "text": text, "verbatim": True})
         else:

@@ -11,6 +11,7 @@ from typing import Any
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from store.errors import UnavailableError
 
@@ -65,6 +66,7 @@ class CallOptions:
         longest_pause: the most seconds between repetitions; a rate limit's own wait may be longer.
         seconds_per_message: Slack's pace for messages in one channel.
         burst: messages that may go out at once in a channel that was quiet.
+        at_once: calls under way at the same time.
     """
 
     patience: float = 300.0
@@ -72,6 +74,7 @@ class CallOptions:
     longest_pause: float = 20.0
     seconds_per_message: float = 1.0
     burst: int = 4
+    at_once: int = 32
 
 
 class _Pacer:
@@ -111,6 +114,7 @@ class SlackCalls:
         self.client = client
         self._options = options or CallOptions()
         self._pacer = _Pacer(self._options)
+        self._open = asyncio.Semaphore(self._options.at_once)
 
     def busy(self, channel: str) -> bool:
         """Whether a message to a channel would have to wait."""
@@ -192,12 +196,9 @@ class SlackCalls:
     async def _send(self, method: str, arguments: Mapping[str, Any]) -> Data:
         given = {name: value for name, value in arguments.items() if value is not None}
         try:
-            if method in _READING:
-                verb = "POST" if method in _READING_BY_POST else "GET"
-                query = {name: _query(value) for name, value in given.items()}
-                response = await self.client.api_call(method, http_verb=verb, params=query)
-            else:
-                response = await self.client.api_call(method, json=given)
+            # Whoever waits here has not asked Slack yet: its time to answer does not run.
+            async with self._open:
+                response = await self._request(method, given)
         except SlackApiError as error:
             raise _explained(method, error) from error
         except (aiohttp.ClientError, TimeoutError, OSError, SlackClientError) as error:
@@ -207,12 +208,19 @@ class SlackCalls:
             raise _Passing("an answer that is no JSON", unclear=True)
         return data | {"_headers": response.headers}
 
+    async def _request(self, method: str, given: Mapping[str, Any]) -> AsyncSlackResponse:
+        if method not in _READING:
+            return await self.client.api_call(method, json=dict(given))
+        verb = "POST" if method in _READING_BY_POST else "GET"
+        query = {name: _query(value) for name, value in given.items()}
+        return await self.client.api_call(method, http_verb=verb, params=query)
+
     async def _post(self, url: str, body: Mapping[str, Any]) -> None:
         session = self.client.session
         if session is None:
             raise UnavailableError("The connection to Slack is closed.", "")
         try:
-            async with session.post(url, json=body) as response:
+            async with self._open, session.post(url, json=body) as response:
                 text = await response.text()
                 status, retry_after = response.status, response.headers.get("Retry-After")
         except (aiohttp.ClientError, TimeoutError, OSError) as error:

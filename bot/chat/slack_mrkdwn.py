@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -14,7 +13,7 @@ from bot.chat.slack_tables import Table, aligned, records
 from bot.chat.slack_text import ZERO_WIDTH_SPACE, clean, escape, size, wrapped
 
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-_SCHEMES = frozenset({"http", "https", "mailto"})
+_FOLLOWABLE = re.compile(r"https?://[^\s/?#]|mailto:\S", re.IGNORECASE)
 _FENCE = "```"
 _LONGEST_LINK = 1000
 _BARE_URL = re.compile(r"https?://[^\s<>|]+")
@@ -121,11 +120,7 @@ def _code(content: str) -> Piece:
 
 
 def _followable(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    return parts.scheme.lower() in _SCHEMES and bool(parts.netloc or parts.path)
+    return _FOLLOWABLE.match(url) is not None
 
 
 class _Writer:
