@@ -14,6 +14,7 @@ from typing import Protocol
 from aiohttp import web
 
 from bot.chat.cards import CardKeeper
+from bot.chat.digest_posting import DigestPosting
 from bot.chat.health import Health, open_server
 from bot.chat.notifying import Notifier
 from bot.chat.ports import Platform
@@ -63,6 +64,7 @@ class RunParts:
     Attributes:
         ready: whether database and indexes answer; may block.
         notifier: tells askers of closed gaps.
+        digests: posts what the scheduler's thread brings.
         routes: what platforms want delivered over HTTP.
         background: the scheduler and the like.
     """
@@ -72,6 +74,7 @@ class RunParts:
     platforms: Sequence[Platform]
     ready: Callable[[], bool]
     notifier: Notifier | None = None
+    digests: DigestPosting | None = None
     routes: Sequence[web.RouteDef] = ()
     background: Sequence[Background] = ()
 
@@ -90,14 +93,17 @@ async def run(parts: RunParts, options: RunOptions, stop: asyncio.Event, started
         UnavailableError: a platform could not be reached, or has been lost for too long.
     """
     server, port = await _server(parts, options)
+    if parts.digests is not None:
+        parts.digests.attach()
     connected: list[Platform] = []
     running: list[Background] = []
     tasks: list[asyncio.Task[None]] = []
     try:
         for platform in parts.platforms:
             parts.service.connect(platform)
-            if parts.notifier is not None:
-                parts.notifier.connect(platform)
+            for listener in (parts.notifier, parts.digests):
+                if listener is not None:
+                    listener.connect(platform)
             await platform.start()
             connected.append(platform)
         for background in parts.background:
