@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
 
 from bot.chat.discord_text import clean, escaped, size
 
 LONGEST_LINK = 1500
+_WEB = re.compile(r"https?://[^\s/?#\\]", re.IGNORECASE)
 BARE_URL = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
 
 
@@ -44,11 +44,7 @@ def with_links(text: str) -> str:
 
 def followable(url: str) -> bool:
     """Whether an address may become a link: http and https with a host."""
-    try:
-        parts = urlsplit(url.strip())
-    except ValueError:
-        return False
-    return parts.scheme.lower() in {"http", "https"} and bool(parts.netloc)
+    return bool(_WEB.match(url.strip()))
 
 
 def address(url: str) -> str:

@@ -17,8 +17,8 @@ TEXT, DIRECT, VOICE, THREAD, PRIVATE_THREAD, FORUM = 0, 1, 2, 11, 12, 15
 EPHEMERAL, LOADING, SUPPRESSED = 1 << 6, 1 << 7, 1 << 2
 MESSAGE_CONTENT = 1 << 15
 _USER, _ROLE = re.compile(r"<@!?(\d+)>"), re.compile(r"<@&(\d+)>")
-_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
-_WITHOUT_PREVIEW = re.compile(r"<https?://[^\s<>]+>")
+_WITHOUT_PREVIEW = re.compile(r"\\.|```.*?```|(`+)(?:(?!\1).)*?[^`]\1(?!`)|<https?://[^\s<>]+>", re.DOTALL)
+"""Read from the left, as Discord reads: an escaped character, code, an address in angle brackets."""
 _URL = re.compile(r"https?://\S+")
 
 
@@ -256,4 +256,4 @@ def unfolded(payload):
     """The addresses for which Discord would fetch a preview."""
     if payload.get("flags", 0) & SUPPRESSED:
         return []
-    return _URL.findall(_WITHOUT_PREVIEW.sub("", _CODE.sub("", payload.get("content") or "")))
+    return _URL.findall(_WITHOUT_PREVIEW.sub(" ", payload.get("content") or ""))
