@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from bot.credentials import credential
 from bot.settings import Settings
-from discovery.closure import Closure, ClosureParts
+from discovery.closure import UNSETTLED, Closure, ClosureParts
 from discovery.decisions import DecisionParts, Decisions
 from discovery.finders.screening import Screened
 from discovery.fine_answers import FineAnswers
@@ -18,6 +18,8 @@ from discovery.ports import Finder
 from discovery.preview import PreviewParts, Previews
 from discovery.provenance import Place, Target
 from discovery.regression import Regression
+from discovery.single_topics import topics_of
+from discovery.suggesting import Suggesting, SuggestingParts
 from discovery.updates import Updates
 from store.audit import AuditLog
 from store.candidates import CandidateStore
@@ -25,7 +27,7 @@ from store.documents import DocumentStore
 from store.gaps import GapStore
 from store.index import Index
 from store.questions import QuestionStore
-from store.records import Source, Visibility
+from store.records import Source, Topic, Visibility
 from store.search import SearchOptions
 from store.source_ingest import SourceIngestor
 
@@ -114,6 +116,26 @@ class Discovering:
             most=self._settings.limits.previews,
         )
         return Previews(parts)
+
+    @cached_property
+    def suggesting(self) -> Suggesting:
+        """From a topic to suggestions that wait."""
+        limits = self._settings.limits
+        parts = SuggestingParts(
+            finders=self.finders,
+            previews=self.previews,
+            candidates=self._app.candidates,
+            gaps=self._app.gaps,
+            target=self.target,
+            now=_now,
+            found=limits.found,
+            kept=limits.candidates,
+        )
+        return Suggesting(parts)
+
+    def topics(self) -> list[Topic]:
+        """Open gaps, each as a topic of its own, those that most people asked about first."""
+        return topics_of(self._app.gaps.list(UNSETTLED), self._app.engine_parts.corpus().platforms)
 
     @cached_property
     def closure(self) -> Closure:

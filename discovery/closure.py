@@ -22,7 +22,7 @@ CLOSED, STILL_OPEN, REOPENED = "gap.closed", "gap.still_open", "gap.reopened"
 BY_ITSELF = "gaplight"
 """Who did it where nobody decided."""
 
-_UNSETTLED = (
+UNSETTLED = (
     GapState.OPEN,
     GapState.SUGGESTED,
     GapState.APPROVED,
@@ -30,6 +30,8 @@ _UNSETTLED = (
     GapState.STILL_OPEN,
     GapState.REOPENED,
 )
+"""States of gaps that nobody has closed or ignored."""
+
 _SHOWN_DOCUMENTS = 3
 
 
@@ -146,7 +148,7 @@ class Closure:
             if gap.state is GapState.IGNORED:
                 continue
             if reason.decided:
-                self._parts.gaps.transition(gap.id, _UNSETTLED, GapState.VERIFYING)
+                self._parts.gaps.transition(gap.id, UNSETTLED, GapState.VERIFYING)
             checked = self.check(gap)
             if checked.failed:
                 self._parts.gaps.transition(gap.id, (GapState.APPROVED, GapState.VERIFYING), GapState.STILL_OPEN)
@@ -162,13 +164,13 @@ class Closure:
         gap = checked.gap
         before = because.before.get(gap.id, self._support_before(gap))
         if checked.answered:
-            moved = self._parts.gaps.transition(gap.id, _UNSETTLED, GapState.CLOSED, _proof(checked))
+            moved = self._parts.gaps.transition(gap.id, UNSETTLED, GapState.CLOSED, _proof(checked))
             action = CLOSED
         elif gap.state is GapState.CLOSED:
             moved = self._parts.gaps.transition(gap.id, (GapState.CLOSED,), GapState.REOPENED, lost(checked))
             action = REOPENED
         else:
-            moved = because.decided and self._parts.gaps.transition(gap.id, _UNSETTLED, GapState.STILL_OPEN)
+            moved = because.decided and self._parts.gaps.transition(gap.id, UNSETTLED, GapState.STILL_OPEN)
             action = STILL_OPEN
         if moved:
             self._record(action, checked, before, because)
