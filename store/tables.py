@@ -262,3 +262,37 @@ audit = Table(
     Column("subject", String, nullable=False, index=True),
     Column("detail", CleanJson, nullable=False),
 )
+
+rounds = Table(
+    "rounds",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("since", UtcDateTime),
+    Column("started_at", UtcDateTime, nullable=False),
+    Column("ended_at", UtcDateTime, nullable=False),
+    Column("candidates", CleanJson, nullable=False),
+    Column("notes", CleanJson, nullable=False),
+)
+
+round_topics = Table(
+    "round_topics",
+    metadata,
+    Column("round", Integer, ForeignKey(rounds.c.number, ondelete="CASCADE"), primary_key=True),
+    Column("topic_id", String, primary_key=True, index=True),
+    Column("position", Integer, nullable=False),
+    # Read as a whole, never searched.
+    Column("topic", CleanJson, nullable=False),
+)
+
+calibrations = Table(
+    "calibrations",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("created_at", UtcDateTime, nullable=False, index=True),
+    Column("threshold", Float, nullable=False),
+    Column("method", String, nullable=False),
+    Column("space", String, nullable=False, index=True),
+    Column("chunks", Integer, nullable=False),
+    Column("result", CleanJson, nullable=False),
+    Column("applied", Boolean, nullable=False),
+)
