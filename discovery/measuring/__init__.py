@@ -1,0 +1,1 @@
+"""Figures about the documents and about what answers from them."""
