@@ -7,48 +7,36 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from discovery.platforms import load_platforms
+from store.language import detect_language
 from store.text import fold, stems
 
-_NUMBER = re.compile(r"(?<![\w.])[vV]?(\d+(?:[.,:/-]\d+)*)|(?<=[A-Za-z_-])(\d+(?:\.\d+)*)")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])[vV]?(\d+(?:[.,:/-]\d+)*)|(?<=[A-Za-z_-])(\d+(?:\.\d+)*)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_WORDS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
-_TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
-_NUMBER_WORDS = {word: str(value) for value, word in enumerate(_WORDS)} | {w: str(v) for w, v in _TENS.items()}
+_UP_TO_TWENTY = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+_TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_NUMBER_WORDS = {word: str(value) for value, word in enumerate(_UP_TO_TWENTY)} | {
+    word: str(value) for value, word in zip(range(30, 100, 10), _TENS, strict=True)
+}
+_CHINESE_DIGITS = {sign: str(value) for value, sign in enumerate("零一二三四五六七八九十")} | {"两": "2"}
 _WORD = re.compile(r"[A-Za-z]+")
 _SMALLEST_TOLD = 2
 """A bare 0 or 1 is written or left out as grammar wants ("one of", "a")."""
-_CHINESE_DIGITS = {sign: str(value) for value, sign in enumerate("零一二三四五六七八九")} | {"两": "2", "十": "10"}
-_LIST_MARK = re.compile(r"(?m)^[ \t>]*(?:[-*+•]|\d{1,3}[.)、])[ \t]+")
+LIST_MARK = re.compile(r"(?m)^[ \t>]*(?:[-*+•]|\d{1,3}[.)、])[ \t]+|(?<![\w(])\(?\d{1,2}\)(?=\s)")
+"""The bullet or number of a list item, and numbers in running text that only count ("1) this, 2) that")."""
 _CODE = re.compile(r"`+([^`\n]+)`+")
 _IDENTIFIER = re.compile(
-    r"--?[A-Za-z][\w-]+"  # an option
+    r"(?<![\w-])--?[A-Za-z][\w-]+"  # an option
     r"|[A-Za-z_][\w-]*(?:[./\\:@_][\w-]+)+"  # a path, a setting, a qualified name
     r"|\b[A-Za-z]+[A-Z]\w*|\b[A-Z]{2,}\w*"  # camelCase, an abbreviation
-    r"|\b[A-Za-z]+\d\w*"
+    r"|\b[A-Za-z]+\d\w*",
+    re.ASCII,
 )
-_CAPITALISED = re.compile(r"(?<=[a-z0-9,;] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+_CAPITALISED = re.compile(r"(?<=[a-z0-9,;] )[A-Z][a-z]+")
+_NOUNS_WITH_CAPITALS = frozenset({"de"})
+_PLURAL = re.compile(r"[A-Z]{2,}s")
 _EDGES = ".,:;!?()[]{}\"'"
 
 
@@ -73,20 +61,25 @@ def read(text: str) -> Reading:
     )
 
 
-def disagreements(sentence: str, source: Reading, question: str = "") -> tuple[str, ...]:
-    """The numbers and names of a sentence that its source does not have.
+def disagreements(sentence: str, cited: Reading, question: str = "", others: Reading | None = None) -> tuple[str, ...]:
+    """The numbers and names of a sentence that its sources do not have, each once.
 
     Args:
-        sentence: one sentence, list item or table row without citation markers.
-        source: what it cites.
-        question: its numbers may be repeated beside one of the source ("7 GB is above the limit of 5 GB").
+        sentence: one sentence, list item or table without citation markers.
+        cited: what it cites.
+        question: its numbers may be repeated beside one of the source ("7 GB is above the limit of 5 GB"), and its
+            names, but a platform only when some source is about it.
+        others: all sources, cited or not; None stands for ``cited``.
     """
-    return (*_foreign_numbers(sentence, source, question), *_foreign_names(sentence, source))
+    asked = read(question)
+    platforms = cited.platforms | (asked.platforms & (others or cited).platforms)
+    found = [*_foreign_numbers(sentence, cited, asked), *_foreign_names(sentence, cited, asked, platforms)]
+    return tuple(dict.fromkeys(found))
 
 
 def numbers(text: str) -> tuple[str, ...]:
     """The numbers of a text in one spelling: ``1,000`` and ``1000``, ``ten`` and ``10``, parts of dates apart."""
-    text = _LIST_MARK.sub("", text)
+    text = LIST_MARK.sub("", text)
     found: list[str] = []
     for match in _NUMBER.finditer(text):
         found += _atoms(match.group(1) or match.group(2))
@@ -109,14 +102,13 @@ def _plain(number: str) -> str:
     return whole if not rest.strip("0") and "." not in rest else f"{whole}{dot}{rest}"
 
 
-def _foreign_numbers(sentence: str, source: Reading, question: str) -> list[str]:
+def _foreign_numbers(sentence: str, cited: Reading, asked: Reading) -> list[str]:
     # Number words and signs are part of many other words, so that only digits are held against a sentence.
-    text = _LIST_MARK.sub("", sentence)
+    text = _CODE.sub(" ", LIST_MARK.sub("", sentence))
     told = [atom for match in _NUMBER.finditer(text) for atom in _atoms(match.group(1) or match.group(2))]
-    foreign = [number for number in told if not _stands_in(number, source.numbers)]
+    foreign = [number for number in told if not _stands_in(number, cited.numbers)]
     if len(foreign) < len(told):
-        asked = set(numbers(question))
-        foreign = [number for number in foreign if number not in asked]
+        foreign = [number for number in foreign if number not in asked.numbers]
     return [number for number in foreign if not number.isdigit() or int(number) >= _SMALLEST_TOLD]
 
 
@@ -125,15 +117,21 @@ def _stands_in(number: str, known: frozenset[str]) -> bool:
     return number in known or ("." in number and any(other.startswith(f"{number}.") for other in known))
 
 
-def _foreign_names(sentence: str, source: Reading) -> list[str]:
-    text = _LIST_MARK.sub("", sentence)
-    spans = _CODE.findall(text)
+def _foreign_names(sentence: str, cited: Reading, asked: Reading, platforms: frozenset[str]) -> list[str]:
+    text = LIST_MARK.sub("", sentence)
     prose = _CODE.sub(" , ", text)
-    names = [*spans, *_IDENTIFIER.findall(prose), *_CAPITALISED.findall(prose)]
-    foreign = [name for name in names if not _named(name.strip(_EDGES), source)]
-    return foreign + sorted(load_platforms().mentioned(prose) - source.platforms)
+    names = [*_CODE.findall(text), *_IDENTIFIER.findall(prose)]
+    capitalised = _CAPITALISED.findall(prose)
+    if capitalised and detect_language(prose) not in _NOUNS_WITH_CAPITALS:
+        names += capitalised
+    missing = sorted(load_platforms().mentioned(prose) - platforms)
+    foreign = [name for name in names if not _named(name, cited) and not _named(name, asked)]
+    return [name for name in foreign if not load_platforms().mentioned(name) & platforms] + missing
 
 
-def _named(name: str, source: Reading) -> bool:
+def _named(name: str, known: Reading) -> bool:
+    name = name.strip(_EDGES)
+    if _PLURAL.fullmatch(name):
+        name = name[:-1]
     folded = " ".join(fold(name).split())
-    return not folded or folded in source.text or set(stems(name)) <= source.stems
+    return not folded or folded in known.text or set(stems(name)) <= known.stems

@@ -80,7 +80,7 @@ def check(text: str, count: int) -> CheckedText:
         result = _MARKER.sub(checked, prose)
         return _DANGLING.sub("", result) if len(removed) > before else result
 
-    return CheckedText(_outside_code(text, swept), tuple(kept), tuple(removed))
+    return CheckedText(outside_code(text, swept), tuple(kept), tuple(removed))
 
 
 def marker_numbers(text: str) -> tuple[int, ...]:
@@ -91,8 +91,13 @@ def marker_numbers(text: str) -> tuple[int, ...]:
         found.extend(number for match in _MARKER.finditer(prose) for number in _numbers(match["run"]))
         return prose
 
-    _outside_code(text, collect)
+    outside_code(text, collect)
     return tuple(found)
+
+
+def without_markers(text: str) -> str:
+    """The text without any marker; code stays as it is."""
+    return outside_code(text, lambda prose: _MARKER.sub("", prose))
 
 
 def renumber(text: str, citations: Sequence[Citation]) -> tuple[str, tuple[Citation, ...]]:
@@ -109,7 +114,7 @@ def renumber(text: str, citations: Sequence[Citation]) -> tuple[str, tuple[Citat
     cited = dict.fromkeys(number for number in marker_numbers(text) if number in known)
     places = {number: place for place, number in enumerate(cited, 1)}
     ordered = tuple(replace(known[number], number=place) for number, place in places.items())
-    return _outside_code(text, lambda prose: _MARKER.sub(lambda match: _written(match, places), prose)), ordered
+    return outside_code(text, lambda prose: _MARKER.sub(lambda match: _written(match, places), prose)), ordered
 
 
 def label(citation: Citation) -> str:
@@ -126,8 +131,13 @@ def render_sources(citations: Sequence[Citation]) -> list[str]:
     return [f"[{citation.number}] {label(citation)}" for citation in sorted(citations, key=lambda one: one.number)]
 
 
-def _outside_code(text: str, change: Callable[[str], str]) -> str:
-    """The text with its parts outside code fences and code spans changed."""
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """The text with its parts outside code fences and code spans changed.
+
+    Args:
+        text: Markdown.
+        change: given each of these parts in order; what it returns takes its place.
+    """
     pieces: list[str] = []
     place = 0
     for match in _CODE.finditer(text):

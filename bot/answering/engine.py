@@ -1,13 +1,14 @@
 """One question from text to reply: the order of the steps, the same for chat, command line and measuring.
 
-conversation → search → retrieval rules → gate → answerer → answer rules → gap → question log
+conversation → search → retrieval rules → gate → (grading → one rewrite → search) → answerer → answer rules → gap →
+question log
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,25 +16,28 @@ from bot.answering import wording
 from bot.answering.conversation import standalone
 from bot.answering.corpus import Corpus
 from bot.answering.evidence import gate_evidence, support_evidence
-from bot.answering.extractive import Answer, ExtractiveOptions, answer
-from bot.answering.gate import GateDecision, GateMode, decide
+from bot.answering.extractive import Answer, answer
+from bot.answering.gate import GateDecision, decide
+from bot.answering.generative import GenerativeAnswerer, Written
+from bot.answering.grading import Grader, graded
+from bot.answering.policy import POLICY_VERSION, Policy
+from bot.answering.recording import exposure, question_record, spoken, telling
 from bot.answering.support import Support, support
 from discovery.detector import detect_answer, detect_retrieval
-from discovery.gap_log import Exposure, GapLog
+from discovery.gap_log import GapLog
 from discovery.questions import QuestionKind, classify, strip_greeting
-from discovery.rules import Finding, Observation, RuleThresholds
-from discovery.verdict import GapVerdict, opens_gap
+from discovery.rules import Finding, Observation
+from discovery.verdict import opens_gap
 from store.errors import GaplightError, ModelError, UnavailableError
 from store.privacy import redact
-from store.questions import QuestionRecord, QuestionStore
-from store.records import AbstainReason, GapReference, Question, Reply, Rule, Status
+from store.questions import QuestionStore
+from store.records import AbstainReason, GapReference, Passage, Question, Reply, Status
 from store.search import Searcher, SearchResult
 from store.text import clean
 
-logger = logging.getLogger(__name__)
+__all__ = ["POLICY_VERSION", "Engine", "Parts", "Policy"]
 
-POLICY_VERSION = "2"
-"""Raise it when rules, support, gate or answers change for the same settings: it is part of every policy's version."""
+logger = logging.getLogger(__name__)
 
 LONGEST_QUESTION = 20_000
 """Characters of a question that are read; more is a pasted file, and its head says what is asked."""
@@ -43,30 +47,11 @@ _SAME_WORDS = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    """Everything that decides how a question is treated; ``version`` is stored with every question.
-
-    Attributes:
-        version: short hash of all of it, and of index format and model.
-        threshold: support from which the gate lets an answer through.
-        mode: whether the gate's refusal counts.
-    """
-
-    version: str
-    threshold: float
-    mode: GateMode
-    rules: RuleThresholds
-    disabled: frozenset[Rule]
-    verdict: GapVerdict
-    extractive: ExtractiveOptions
-    redact: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Parts:
     """What the engine works with; wired in :mod:`bot.app`, by tests with others.
 
-    ``corpus`` is asked for with every question: it changes with the documents.
+    ``corpus`` is asked for with every question: it changes with the documents. ``writer`` and ``grader`` use a
+    language model; without them answers are quotations, from passages as they were found.
     """
 
     searcher: Searcher
@@ -74,18 +59,23 @@ class Parts:
     questions: QuestionStore
     corpus: Callable[[], Corpus]
     now: Callable[[], datetime]
+    writer: GenerativeAnswerer | None = None
+    grader: Grader | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What was found, and what the rules and the gate say of it."""
+    """What was found, and what the rules and the gate say of it; ``usable`` are the passages to answer from."""
 
     found: SearchResult
     support: Support
     observation: Observation
     findings: tuple[Finding, ...]
     decision: GateDecision
-    gate_ms: float
+    timings_ms: Mapping[str, float]
+    usable: tuple[Passage, ...]
+    notes: tuple[str, ...] = ()
+    own_words: bool = False
 
     @property
     def best_score(self) -> float:
@@ -151,9 +141,11 @@ class Engine:
             return self._unclear(question, judged), None
         if question.scope and not judged.found.passages and not judged.found.notes:
             return self._nothing_in_scope(question, judged), None
-        if judged.decision.reason and self._policy.mode == "enforce":
+        if not self._refuses(judged.decision.reason):
+            judged = self._graded(question, text, judged, corpus)
+        if judged.decision.reason and self._refuses(judged.decision.reason):
             return self._refusal(question, judged, judged.decision.reason), judged
-        return self._answered(question, text, judged), judged
+        return self._answered(question, text, judged)
 
     def _without_search(self, question: Question, kind: QuestionKind, corpus: Corpus) -> Reply | None:
         """Replies to what is no question to the documents; None when it is one."""
@@ -178,7 +170,33 @@ class Engine:
         decision = decide(
             gate_evidence(found, judged.value, findings, self._policy.rules, corpus.languages), self._policy.threshold
         )
-        return _Judged(found, judged, observation, findings, decision, _milliseconds(started))
+        timings = {**found.timings_ms, "gate": _milliseconds(started)}
+        return _Judged(found, judged, observation, findings, decision, timings, found.passages)
+
+    def _refuses(self, reason: AbstainReason | None) -> bool:
+        return reason is not None and self._policy.mode == "enforce"
+
+    def _graded(self, question: Question, text: str, judged: _Judged, corpus: Corpus) -> _Judged:
+        """What a language model leaves of the passages, or finds in other words; all of them when it fails."""
+        if self._parts.grader is None or not judged.usable:
+            return judged
+        started = time.perf_counter()
+        found = {"": judged}
+
+        def search(words: str) -> tuple[Passage, ...]:
+            found[words] = self._judge(question, words, corpus)
+            return found[words].usable
+
+        result = graded(self._parts.grader, text, judged.usable, search)
+        chosen = found[result.rewrite]
+        return replace(
+            chosen,
+            found=replace(chosen.found, vector=judged.found.vector),
+            decision=judged.decision if result.relevant else GateDecision(AbstainReason.INSUFFICIENT_EVIDENCE, ""),
+            timings_ms={**chosen.timings_ms, "grade": _milliseconds(started)},
+            usable=result.relevant or judged.usable,
+            notes=result.notes,
+        )
 
     def _nothing_in_scope(self, question: Question, judged: _Judged) -> Reply:
         """Whatever is asked there: no document carries this scope, so the question says nothing of the others."""
@@ -190,19 +208,34 @@ class Engine:
         text = wording.abstention(reason, judged.found.passages, judged.found.language)
         return self._finished(question, judged, Status.ABSTAINED, Answer(text, ()), reason)
 
-    def _answered(self, question: Question, text: str, judged: _Judged) -> Reply:
+    def _answered(self, question: Question, text: str, judged: _Judged) -> tuple[Reply, _Judged]:
         started = time.perf_counter()
-        written = answer(text, judged.found.terms, judged.found.passages, self._policy.extractive)
-        if not written.citations:
-            return self._refusal(question, judged, AbstainReason.NO_RELEVANT_PASSAGES)
-        reason = judged.decision.reason if self._policy.mode == "shadow" else None
-        reply = self._finished(question, judged, Status.ANSWERED, written, reason)
-        return replace(reply, timings_ms={**reply.timings_ms, "answer": _milliseconds(started)})
+        written = self._written(text, judged)
+        judged = replace(judged, notes=(*judged.notes, *written.notes), own_words=written.own_words)
+        reason = written.reason or judged.decision.reason
+        if written.reason and self._refuses(written.reason):
+            reply = self._refusal(question, judged, written.reason)
+        elif not (written.answer and written.answer.citations):
+            reply = self._refusal(question, judged, AbstainReason.NO_RELEVANT_PASSAGES)
+        else:
+            shown = reason if self._policy.mode == "shadow" else None
+            reply = self._finished(question, judged, Status.ANSWERED, written.answer, shown)
+        return replace(reply, timings_ms={**reply.timings_ms, "answer": _milliseconds(started)}), judged
+
+    def _written(self, text: str, judged: _Judged) -> Written:
+        """What a language model writes, or quotations where there is none, it fails, or nothing may be refused."""
+        written = Written(None)
+        if self._parts.writer:
+            written = self._parts.writer.write(text, judged.usable)
+        if written.answer or self._refuses(written.reason):
+            return written
+        return replace(written, answer=answer(text, judged.found.terms, judged.usable, self._policy.extractive))
 
     def _finished(
         self, question: Question, judged: _Judged, status: Status, written: Answer, reason: AbstainReason | None
     ) -> Reply:
-        observation = replace(judged.observation, answer=_without_quotations(written))
+        said = spoken(written.text, quotes=bool(written.citations), own_words=judged.own_words)
+        observation = replace(judged.observation, answer=said)
         findings = judged.findings + detect_answer(observation, self._policy.rules, self._policy.disabled)
         found = judged.found
         return Reply(
@@ -215,8 +248,8 @@ class Engine:
             max_score=judged.best_score,
             support=judged.support.value,
             rules=tuple(finding.rule for finding in findings),
-            timings_ms={**found.timings_ms, "gate": judged.gate_ms},
-            notes=(*found.notes, judged.decision.explanation),
+            timings_ms=judged.timings_ms,
+            notes=tuple(filter(None, [*found.notes, judged.decision.explanation, *judged.notes])),
         )
 
     def _unclear(self, question: Question, judged: _Judged) -> Reply:
@@ -234,7 +267,8 @@ class Engine:
         try:
             if judged and self._exposes_gap(reply, judged):
                 reply = replace(reply, gap=self._gap(question, shown, reply, judged))
-            record = self._record(question, shown, reply, judged)
+            language = judged.found.language if judged else ""
+            record = question_record(question, shown, reply, language, self._parts.now())
             return replace(reply, question_id=self._parts.questions.record(record))
         except GaplightError as error:
             logger.exception("The question could not be logged")
@@ -242,63 +276,11 @@ class Engine:
 
     def _exposes_gap(self, reply: Reply, judged: _Judged) -> bool:
         """Whether the documents are to blame; not while a part of the search failed that might have found more."""
-        return not judged.found.notes and opens_gap(reply.status, reply.reason, _telling(reply), self._policy.verdict)
+        rules = telling(reply, own_words=judged.own_words)
+        return not judged.found.notes and opens_gap(reply.status, reply.reason, rules, self._policy.verdict)
 
     def _gap(self, question: Question, shown: str, reply: Reply, judged: _Judged) -> GapReference:
-        return self._parts.gaps.record(
-            Exposure(
-                question=shown,
-                asker=question.asker,
-                platform=question.platform,
-                channel=question.channel,
-                visibility=question.visibility,
-                language=judged.found.language,
-                passages=reply.passages,
-                reasons=reply.rules,
-                vector=judged.found.vector,
-                seen_at=self._parts.now(),
-                question_id=question.id,
-            )
-        )
-
-    def _record(self, question: Question, shown: str, reply: Reply, judged: _Judged | None) -> QuestionRecord:
-        return QuestionRecord(
-            asked_at=self._parts.now(),
-            asker=question.asker,
-            platform=question.platform,
-            channel=question.channel,
-            visibility=question.visibility,
-            text=shown,
-            answer=reply.answer,  # masked by the question log itself
-            status=reply.status,
-            reason=reply.reason,
-            rules=reply.rules,
-            max_score=reply.max_score,
-            support=reply.support,
-            policy=reply.policy,
-            timings=dict(reply.timings_ms),
-            gap_id=reply.gap.id if reply.gap else "",
-            language=judged.found.language if judged else "",
-            collections=question.collections,
-            scope=question.scope,
-            conversation=question.conversation,
-        )
-
-
-def _without_quotations(written: Answer) -> str:
-    """What the rules read. An answer made of quotations has no words of its own, so all of it is marked as quoted;
-    of a refusal only the first line speaks, the list of documents below it does not.
-    """
-    if not written.citations:
-        return written.text.partition("\n")[0]
-    return "\n".join(f"> {line}" for line in written.text.splitlines())
-
-
-def _telling(reply: Reply) -> tuple[Rule, ...]:
-    """The rules that can open a gap: an answer that is all quotation is no general knowledge, however long it is."""
-    if not reply.citations:
-        return reply.rules
-    return tuple(rule for rule in reply.rules if rule is not Rule.GENERAL_KNOWLEDGE_ANSWER)
+        return self._parts.gaps.record(exposure(question, shown, reply, judged.found, self._parts.now()))
 
 
 def _timed(reply: Reply, started: float) -> Reply:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from bot.answering.llm_breaker import BreakerPolicy, CircuitBreaker
 from bot.answering.llm_http import ChatHttp, Endpoint
@@ -21,24 +21,6 @@ _ENDPOINT_WORKS = frozenset(
     {LlmFailure.CONTEXT_EXCEEDED, LlmFailure.EMPTY, LlmFailure.FILTERED, LlmFailure.CUT_OFF, LlmFailure.WITHHELD}
 )
 """Failures of one question, which say nothing about the next."""
-
-
-class Llm(Protocol):
-    """A language model that answers prompts."""
-
-    def complete(
-        self, messages: Sequence[Message], *, answer_tokens: int, schema: Mapping[str, Any] | None = None
-    ) -> Completion:
-        """What the model writes.
-
-        Args:
-            messages: the prompt.
-            answer_tokens: most tokens of the answer.
-            schema: JSON schema that the answer shall follow; servers that don't know schemas ignore it.
-
-        Raises:
-            LlmError: there is no answer that can be used; tells which kind of failure it was.
-        """
 
 
 class LlmClient:
@@ -61,7 +43,7 @@ class LlmClient:
     def complete(
         self, messages: Sequence[Message], *, answer_tokens: int, schema: Mapping[str, Any] | None = None
     ) -> Completion:
-        """See :meth:`Llm.complete`."""
+        """See :meth:`bot.answering.llm_wire.Llm.complete`."""
         if not self._breaker.admit():
             raise LlmError(
                 LlmFailure.CIRCUIT_OPEN,

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from store.errors import LlmError, LlmFailure
 
@@ -43,6 +43,24 @@ class Completion:
 
     text: str
     usage: Usage | None = None
+
+
+class Llm(Protocol):
+    """A language model that answers prompts."""
+
+    def complete(
+        self, messages: Sequence[Message], *, answer_tokens: int, schema: Mapping[str, Any] | None = None
+    ) -> Completion:
+        """What the model writes.
+
+        Args:
+            messages: the prompt.
+            answer_tokens: most tokens of the answer.
+            schema: JSON schema that the answer shall follow; servers that don't know schemas ignore it.
+
+        Raises:
+            LlmError: there is no answer that can be used; tells which kind of failure it was.
+        """
 
 
 def request_body(
