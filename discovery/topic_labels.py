@@ -90,8 +90,8 @@ def _phrases(question: str) -> dict[_Phrase, str]:
             before = None
             continue
         found.setdefault((term.stem,), term.surface)
-        if before is not None and before.stem != term.stem and _stand_together(before, term, question):
-            found.setdefault((before.stem, term.stem), f"{before.surface} {term.surface}")
+        if before is not None and before.stem != term.stem and (pair := _pair(before.surface, term.surface, question)):
+            found.setdefault((before.stem, term.stem), pair)
         before = term
     return found
 
@@ -103,9 +103,15 @@ def _says_something(term: Term) -> bool:
     return any(character.isalpha() for character in term.stem) and (len(term.stem) > 1 or han_share(term.stem) > 0)
 
 
-def _stand_together(first: Term, second: Term, question: str) -> bool:
-    """Whether two terms are neighbours with a blank between; the parts of a compound are not."""
-    return f"{first.surface} {second.surface}" in question
+def _pair(first: str, second: str, question: str) -> str:
+    """Two words as they stand side by side in a question; empty when they don't, as the parts of a compound.
+
+    Chinese words stand without a blank; only those of a single character need the other one to say something.
+    """
+    if f"{first} {second}" in question:
+        return f"{first} {second}"
+    joined = first + second
+    return joined if min(len(first), len(second)) == 1 and han_share(joined) == 1 and joined in question else ""
 
 
 def _best(counted: _Counted, everywhere: Counter[_Phrase], usual: float) -> list[str]:
