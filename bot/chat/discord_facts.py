@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,6 +14,7 @@ from bot.chat.messages import Heard, Person
 from store.records import Visibility
 
 NAME = "discord"
+_JUMP = re.compile(r"https://discord\.com/channels/\d+/(\d+)/(\d+)")
 _WRITTEN = frozenset({discord.MessageType.default, discord.MessageType.reply})
 _THREADED = (discord.ChannelType.text, discord.ChannelType.news)
 
@@ -58,6 +60,17 @@ class Spot:
             case Kind.THREAD:
                 return f"{self.channel}:{self.id}"
         return f"{self.channel}:{root}"
+
+
+def jump_url(spot: Spot, message: int) -> str:
+    """The address of a message."""
+    return f"https://discord.com/channels/{spot.guild or '@me'}/{spot.id}/{message}"
+
+
+def jumps_to(text: str) -> tuple[int, int] | None:
+    """Channel and message of the last such address in a text of ours; None when there is none."""
+    found = _JUMP.findall(text)
+    return (int(found[-1][0]), int(found[-1][1])) if found else None
 
 
 def spot_of(channel: object) -> Spot | None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import aiohttp
 import discord
 
-from bot.chat.discord_facts import NAME, Kind, Spot, is_by_bot, person_of, plain_text
+from bot.chat.discord_facts import NAME, Kind, Spot, is_by_bot, jumps_to, person_of, plain_text
 from bot.chat.discord_interaction_place import Acknowledged, InteractionPlace, Promise, acknowledge
 from bot.chat.discord_layout import Page, answer_pages, text_pages
 from bot.chat.discord_listening import marked_from
@@ -154,6 +154,10 @@ class Interactions:
         spot = self._parts.spot_of_interaction(interaction)
         message = interaction.message
         answered = message.reference.message_id if message and message.reference else None
+        root = answered or (message.id if message else 0)
+        if verb is Verb.SHARE and spot.kind is Kind.DIRECT and (asked := jumps_to(message.content if message else "")):
+            # A private answer in direct messages is shared where its question was asked.
+            spot, root = await self._parts.spot(asked[0]) or spot, asked[1]
         return Press(
             platform=NAME,
             verb=verb,
@@ -161,7 +165,7 @@ class Interactions:
             person=await self._person(interaction),
             channel=str(spot.channel),
             message=str(message.id) if message else "",
-            conversation=spot.conversation(answered or (message.id if message else 0)),
+            conversation=spot.conversation(root),
             note=note,
         )
 

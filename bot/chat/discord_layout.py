@@ -62,16 +62,20 @@ class Page:
     actions: tuple[Action, ...] = ()
 
 
-def answer_pages(outgoing: Outgoing, question: str = "") -> tuple[Page, ...]:
+def answer_pages(outgoing: Outgoing, question: str = "", asked_at: str = "") -> tuple[Page, ...]:
     """An answer, its sources and its buttons, which stand below the last message; at least one message.
 
     Args:
         outgoing: the answer.
         question: is quoted above it, for where it cannot be seen otherwise; empty for none.
+        asked_at: address of the question, for answers that stand elsewhere; ends the last message.
     """
     citations = outgoing.reply.citations if outgoing.reply else ()
     addresses = {citation.number: citation.url for citation in citations if citation.url}
     pieces = [*_quotation(question), *to_pieces(outgoing.text, addresses), *_sources(citations)]
+    if asked_at:
+        text = f"-# Asked {link(asked_at, 'here')}"
+        pieces.append(Piece(text, text))
     return _with_buttons([Page(text) for text in split(pieces, CONTENT_LIMIT) or [_EMPTY]], outgoing.actions)
 
 

@@ -14,6 +14,7 @@ from bot.chat.discord_facts import (
     heard_from,
     is_by_bot,
     is_written,
+    jump_url,
     person_of,
     plain_text,
     spot_of,
@@ -141,7 +142,7 @@ async def marked_from(parts: Parts, message: discord.Message, by: Person) -> Mar
         message=str(message.id),
         author=await parts.people.of(message.author),
         text=plain_text(message, parts.own),
-        url=f"https://discord.com/channels/{spot.guild or '@me'}/{spot.id}/{message.id}",
+        url=jump_url(spot, message.id),
         marked_by=by,
         visibility=spot.visibility,
     )

@@ -80,7 +80,9 @@ class Outbox:
         self._turns: weakref.WeakValueDictionary[int, asyncio.Lock] = weakref.WeakValueDictionary()
 
     def turn(self, channel: int) -> asyncio.Lock:
-        """To be held while something of several messages is posted, so that the parts stay together."""
+        """To be held for calls that Discord takes one after the other: the parts of an answer then stay together, and
+        nobody's patience is used up by waiting behind others.
+        """
         lock = self._turns.get(channel)
         if lock is None:
             lock = self._turns[channel] = asyncio.Lock()
@@ -123,7 +125,7 @@ class Outbox:
         answers: int | None = None,
         calling: discord.AllowedMentions | None = None,
     ) -> int:
-        """Post a message; its id.
+        """Post a message; its id. The caller holds the channel's turn.
 
         Args:
             channel: a channel or thread.
@@ -171,6 +173,8 @@ class Outbox:
 
     async def open_thread(self, channel: int, guild: int, message: int, name: str) -> int:
         """Open a thread from a message; its id. The one that is there already will do.
+
+        The caller holds the channel's turn.
 
         Raises:
             RefusedError: Discord said no; its code tells whether the message is gone.

@@ -66,7 +66,8 @@ class People:
 
     async def _member(self, guild: discord.Guild, user: int) -> discord.Member | None:
         try:
-            return await self._outbox.call("look a member up", lambda: guild.fetch_member(user))
+            async with self._outbox.turn(guild.id):
+                return await self._outbox.call("look a member up", lambda: guild.fetch_member(user))
         except RefusedError:
             return None
         except UnavailableError as error:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from bot.chat.discord_facts import Kind, Spot
+from bot.chat.discord_facts import Kind, Spot, jump_url
 from bot.chat.discord_layout import Page, answer_pages, text_pages
 from bot.chat.discord_outbox import UNKNOWN_MESSAGE, Outbox, RefusedError
 from bot.chat.discord_text import thread_title
@@ -79,7 +79,8 @@ class MessagePlace:
         target = self._target
         try:
             if outgoing.private and target.spot.kind is not Kind.DIRECT:
-                return await self._deliver_to_author(answer_pages(outgoing, target.question))
+                asked_at = jump_url(target.spot, target.message or target.spot.id)
+                return await self._deliver_to_author(answer_pages(outgoing, target.question, asked_at))
             # Above an answer to a command nobody sees what was asked.
             quoted = target.question if not target.message and target.spot.kind is not Kind.DIRECT else ""
             return await self._deliver_openly(answer_pages(outgoing, quoted))
@@ -116,9 +117,10 @@ class MessagePlace:
 
     async def _note(self, note: str) -> int:
         try:
-            return await self._outbox.post(
-                self._target.spot.id, text_pages(note)[0], answers=self._target.message or None
-            )
+            async with self._outbox.turn(self._target.spot.id):
+                return await self._outbox.post(
+                    self._target.spot.id, text_pages(note)[0], answers=self._target.message or None
+                )
         except UnavailableError as error:
             logger.info("That a question waits could not be said: %s", error)
             return 0
@@ -154,9 +156,10 @@ class MessagePlace:
         """A thread of its own for the answer; 0 when there can be none."""
         target = self._target
         try:
-            return await self._outbox.open_thread(
-                target.spot.id, target.spot.guild, target.message, thread_title(target.question)
-            )
+            async with self._outbox.turn(target.spot.id):
+                return await self._outbox.open_thread(
+                    target.spot.id, target.spot.guild, target.message, thread_title(target.question)
+                )
         except RefusedError as error:
             if error.code == UNKNOWN_MESSAGE:
                 raise _WithdrawnError from error
@@ -179,7 +182,8 @@ class MessagePlace:
     async def _notice(self, spot: Spot, text: str) -> None:
         """A short word where the question was asked; the answer itself counts, not this."""
         try:
-            await self._outbox.post(spot.id, text_pages(text)[0], answers=self._target.message or None)
+            async with self._outbox.turn(spot.id):
+                await self._outbox.post(spot.id, text_pages(text)[0], answers=self._target.message or None)
         except UnavailableError as error:
             logger.warning("It could not be said that an answer went elsewhere: %s", error)
 

@@ -177,7 +177,10 @@ def test_an_answer_in_direct_messages_is_no_reply():
 
 def test_a_private_answer_goes_to_direct_messages_with_a_word_in_the_channel():
     async def act(fake, core, question, ann):
-        assert fake.texts(fake.world.direct(ann)) == ["> How do I reset it?\n\nThe salary is high."]
+        asked_at = f"https://discord.com/channels/{fake.world.guild_id}/{fake.general}/{question['id']}"
+        assert fake.texts(fake.world.direct(ann)) == [
+            f"> How do I reset it?\n\nThe salary is high.\n\n-# Asked [here](<{asked_at}>)"
+        ]
         assert fake.texts(fake.general) == [ANSWERED_PRIVATELY]
         assert fake.thread_of(question) is None
         assert core.delivered == [(fake.seen(fake.world.direct(ann))[0]["id"],)]

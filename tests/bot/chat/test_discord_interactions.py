@@ -89,8 +89,8 @@ def test_a_command_that_was_acknowledged_too_late_is_answered_in_a_message(priva
         fake.interactions.skipped += 3
         await fake.until(lambda: core.delivered)
         assert asked.texts == []
-        place = fake.world.direct(ann) if private else fake.general
-        assert fake.texts(place) == ["> How?\n\nSo."]
+        (text,) = fake.texts(fake.world.direct(ann) if private else fake.general)
+        assert text.startswith("> How?\n\nSo.")
 
     talking(act, FakeCore(answer=Outgoing("So.", private=private)))
 
@@ -296,6 +296,20 @@ def test_a_press_below_a_reply_in_a_channel_belongs_to_its_question():
 
 def _button(custom_id):
     return {"type": 2, "style": 2, "label": "Press", "custom_id": custom_id}
+
+
+def test_a_private_answer_in_direct_messages_is_shared_where_its_question_was_asked():
+    async def act(fake, core, ann):
+        question = await fake.mention(ann, fake.general, "How much?")
+        await fake.until(lambda: core.delivered)
+        (answer,) = fake.seen(fake.world.direct(ann))
+        await fake.click(ann, answer, "Share here")
+        await fake.until(lambda: core.pressed)
+        assert core.pressed[0].conversation == f"{fake.general}:{question['id']}"
+        assert core.pressed[0].channel == str(fake.general)
+
+    share = (Action(Verb.SHARE, "q1", "Share here"),)
+    talking(act, FakeCore(answer=Outgoing("The salary is high.", actions=share, private=True)))
 
 
 def test_a_slow_press_is_acknowledged_at_once():
