@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bot.chat_settings import admins, channels, review_channels
+from bot.llm_wiring import answering_parts, llm_client, llm_version, uses_llm
 from bot.settings import Settings
 from store.audit import AuditLog
 from store.candidates import CandidateStore
@@ -30,6 +31,7 @@ from store.vectors import ChromaVectors, VectorIndex, embedded_client, server_cl
 
 if TYPE_CHECKING:
     from bot.answering.engine import Engine, Parts, Policy
+    from bot.answering.llm_client import LlmClient
     from bot.chat.review import ReviewParts
     from bot.chat.service import ChatParts
     from bot.discovering import Discovering
@@ -114,6 +116,9 @@ class App:
         self.index.start()
         corpus = CorpusWatch(self.index, self.database)
         options = SearchOptions(self.settings.answer.passages, self.settings.answer.per_document)
+        writer, grader = None, None
+        if uses_llm(self.settings):
+            writer, grader = answering_parts(self.settings, self.llm, self.index.embedder)
         return Parts(
             searcher=Searcher(self.index, options),
             gaps=GapLog(
@@ -125,7 +130,14 @@ class App:
             questions=self.questions,
             corpus=corpus.current,
             now=_now,
+            writer=writer,
+            grader=grader,
         )
+
+    @cached_property
+    def llm(self) -> LlmClient:
+        """The language model; raises ConfigurationError where none is configured."""
+        return llm_client(self.settings)
 
     @cached_property
     def discovery(self) -> Discovering:
@@ -240,7 +252,7 @@ class App:
 
         index = [CHUNKER_VERSION, TOKENISER_VERSION, self.index.embedder.identity.fingerprint]
         chosen = self.settings.model_dump(mode="json", include={"answer", "gate", "rules", "gaps", "privacy"})
-        text = json.dumps([POLICY_VERSION, index, DEFAULT_SUPPORT, chosen], sort_keys=True)
+        text = json.dumps([POLICY_VERSION, index, DEFAULT_SUPPORT, chosen, *llm_version(self.settings)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:10]
 
     def _embedder(self) -> Embedder:
@@ -269,6 +281,8 @@ class App:
 
     def close(self) -> None:
         """Finish writes and give everything back."""
+        if "llm" in self.__dict__:
+            self.llm.close()
         if "index" in self.__dict__:
             self.index.close()
         if "database" in self.__dict__:

@@ -15,6 +15,7 @@ from itertools import islice
 from bot.app import App
 from bot.chat_settings import admins, review_channels
 from bot.credentials import credential
+from bot.llm_wiring import uses_llm
 from bot.running import TOKENS, discord_options, slack_options
 from bot.settings import Settings
 from store.errors import GaplightError
@@ -56,6 +57,7 @@ def examine(app: App) -> Iterator[Finding]:
         ("index", _index),
         ("languages", _languages),
         ("gate", _gate),
+        ("llm", _llm),
         ("connections", _connections),
         ("slack", _slack),
         ("discord", _discord),
@@ -144,6 +146,26 @@ def _gate(app: App) -> Iterator[Finding]:
     text = f"mode {policy.mode}, answers from support {policy.threshold:.2f} on, policy {policy.version}"
     advice = "" if policy.mode == "enforce" else "Set gate.mode to 'enforce' when you trust it."
     yield Finding("gate", Verdict.OK if policy.mode == "enforce" else Verdict.WARNING, text, advice)
+
+
+def _llm(app: App) -> Iterator[Finding]:
+    """Whether the language model answers; without one there is nothing to say."""
+    if not uses_llm(app.settings):
+        return
+    endpoint, chosen = app.llm.endpoint, app.settings.llm
+    offered = app.llm.models()
+    if offered and chosen.model not in offered:
+        some = ", ".join(offered[:5])
+        yield Finding(
+            "llm", Verdict.WARNING, f"{chosen.base_url} offers {some}, not {chosen.model!r}.", "Correct llm.model."
+        )
+        return
+    if endpoint.api_key and not endpoint.is_local and not chosen.base_url.startswith("https:"):
+        advice = "Use an https address, or an endpoint on this machine."
+        yield Finding("llm", Verdict.WARNING, f"LLM_API_KEY goes to {chosen.base_url} without encryption.", advice)
+        return
+    role = {"generative": "writes answers"}.get(app.settings.answer.mode, "only grades passages")
+    yield Finding("llm", Verdict.OK, f"{chosen.model} at {chosen.base_url} {role}, {chosen.context_tokens} tokens")
 
 
 def _connections(app: App) -> Iterator[Finding]:

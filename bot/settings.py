@@ -17,6 +17,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from bot.digest_settings import DigestSettings
 from bot.discovery_settings import DiscoverySettings, GithubSettings
+from bot.llm_settings import LlmSettings
 from bot.section import Section
 from store.errors import ConfigurationError
 from store.records import Rule
@@ -62,8 +63,9 @@ class DatabaseSettings(Section):
 
 
 class AnswerSettings(Section):
-    """``[answer]``: how much is retrieved and shown."""
+    """``[answer]``: how much is retrieved and shown, quoted or written by the language model of ``[llm]``."""
 
+    mode: Literal["extractive", "generative"] = "extractive"
     passages: int = Field(default=10, ge=1, le=50)
     per_document: int = Field(default=3, ge=1)
     max_characters: int = Field(default=1200, ge=200, le=10000)
@@ -173,7 +175,7 @@ class Settings(BaseSettings):
     gaps: GapsSettings = GapsSettings()
     privacy: PrivacySettings = PrivacySettings()
     channels: dict[str, ChannelSettings] = Field(default_factory=dict)
-    llm: dict[str, Any] = Field(default_factory=dict)
+    llm: LlmSettings = LlmSettings()
     # Sections whose keys are checked by the parts that read them.
     topics: dict[str, Any] = Field(default_factory=dict)
     discovery: DiscoverySettings = DiscoverySettings()

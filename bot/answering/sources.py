@@ -18,10 +18,17 @@ _SHORTENED_BY = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What may leave: whether ``private`` passages may, and whether secrets and personal data are masked in them."""
+    """What may leave.
+
+    Attributes:
+        private: whether passages of private collections may.
+        mask: whether secrets and personal data in questions are masked.
+        mask_sources: the same for passages; on this machine the contact that somebody asks for may be told.
+    """
 
     private: bool
-    mask: bool
+    mask: bool = True
+    mask_sources: bool = True
 
 
 def allowed(passages: Sequence[Passage], rules: Rules) -> tuple[Passage, ...]:
@@ -37,7 +44,7 @@ def prompt_source(passage: Passage, rules: Rules) -> PromptSource:
     """A passage as the model reads it: its document, its section and its text."""
     name = " › ".join(filter(None, [passage.title or passage.document, passage.section]))
     text = passage.text
-    return PromptSource(redact(name), redact(text)) if rules.mask else PromptSource(name, text)
+    return PromptSource(redact(name), redact(text)) if rules.mask and rules.mask_sources else PromptSource(name, text)
 
 
 def within(sources: Sequence[PromptSource], window: Window, overhead: int) -> tuple[PromptSource, ...]:
