@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from importlib.metadata import Distribution, distributions
+from importlib.util import find_spec
 from pathlib import Path
 
 _SUFFIXES = {"text/markdown": ".md", "text/x-rst": ".rst"}
@@ -51,3 +52,14 @@ def project_docs() -> list[Path]:
     """The guides of this project, where it is installed from a checkout."""
     docs = Path(__file__).resolve().parents[1] / "docs"
     return [docs] if docs.is_dir() and any(docs.glob("*.md")) else []
+
+
+def second_source() -> tuple[Path, ...]:
+    """A folder of documents that are installed here and not part of the demo's corpus: scikit-learn's descriptions of
+    its data sets. Empty where scikit-learn was installed without them.
+    """
+    spec = find_spec("sklearn")
+    if spec is None or spec.origin is None:
+        return ()
+    folder = Path(spec.origin).parent / "datasets" / "descr"
+    return (folder,) if folder.is_dir() else ()

@@ -10,12 +10,13 @@ from pathlib import Path
 import typer
 
 from bot.app import App, opened
+from bot.cli.closing import close_one_gap
 from bot.cli.gaps import show_gaps
 from bot.cli.output import FileProgress, console, progress_bar, report
 from bot.cli.render import show_reply
 from bot.cli.state import State
 from bot.settings import Settings
-from store.records import Question, Status
+from store.records import GapState, Question, Status
 from store.sources import IngestRequest
 
 _FOLDER = Path(".gaplight-demo")
@@ -29,20 +30,36 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(context: typer.Context) -> None:
-    """Ingest what is installed here, ask a dozen questions, and show the gaps they exposed."""
+    """Ingest what is installed here, ask a dozen questions, show the gaps they exposed, and close one of them."""
     state = context.ensure_object(State)
     if state.data is None:
         state.data = _FOLDER
-    settings = state.settings
+    settings = _with_second_source(state.settings)
     started = time.monotonic()
+    target = console()
     with opened(settings, report) as app:
         _ingest(app, settings)
         answered, refused = _ask(app)
-        gaps = app.gaps.list(limit=20)
-    target = console()
-    target.print(f"\nGaps: what was asked in vain ({len(gaps)})\n", style="bold", markup=False)
-    show_gaps(gaps)
+        _show_gaps(app, "Gaps: what was asked in vain")
+        if settings.discovery.folders and close_one_gap(app, target):
+            _show_gaps(app, "The gaps now", (*GapState,))
     target.print(_next_steps(settings.data, answered, refused, time.monotonic() - started), markup=False)
+
+
+def _with_second_source(settings: Settings) -> Settings:
+    """The settings with a folder in which documents for the gaps are looked for, unless one is configured."""
+    from bot.demo_corpus import second_source
+
+    discovery = settings.discovery
+    if discovery.folders:
+        return settings
+    return settings.model_copy(update={"discovery": discovery.model_copy(update={"folders": second_source()})})
+
+
+def _show_gaps(app: App, title: str, states: tuple[GapState, ...] | None = None) -> None:
+    gaps = app.gaps.list(states, limit=20)
+    console().print(f"\n{title} ({len(gaps)})\n", style="bold", markup=False)
+    show_gaps(gaps)
 
 
 def _ingest(app: App, settings: Settings) -> None:
