@@ -136,7 +136,7 @@ class SlackSettings(Section):
 
 
 class DiscordSettings(Section):
-    """``[discord]``: ``guilds`` are servers whose commands appear at once; elsewhere it takes up to an hour."""
+    """``[discord]``: ``guilds`` are servers that alone get the commands; empty for all servers and direct messages."""
 
     api_url: str = ""
     guilds: tuple[int, ...] = ()

@@ -1,6 +1,7 @@
 """What is wrong with the set-up on Discord is found before anybody asks, with the click that mends it."""
 
 import asyncio
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from bot.chat.discord_check import Level, check, invite_link, needed_permissions
@@ -71,3 +72,8 @@ def test_the_invitation_asks_for_no_more_than_is_needed():
     assert query["client_id"] == ["5"]
     assert query["scope"] == ["bot applications.commands"]
     assert int(query["permissions"][0]) == needed_permissions().value == EVERYTHING
+
+
+def test_the_guide_has_the_same_invitation():
+    guide = (Path(__file__).parents[3] / "docs" / "discord.md").read_text(encoding="utf-8")
+    assert invite_link(0).replace("client_id=0", "client_id=APPLICATION_ID") in guide
