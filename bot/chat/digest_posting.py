@@ -27,7 +27,7 @@ _KIND = "digest-part"
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of the parts of a digest; each is named ``platform:number``.
+    """What became of the parts of a digest; each is named ``platform:kind:subject`` of its card.
 
     Attributes:
         sent: are in the channel, now or from an earlier attempt.
@@ -90,7 +90,7 @@ class DigestPosting:
 
         Args:
             key: names the digest for good, such as the round's id.
-            cards: its parts, in order; the same at every attempt.
+            cards: its parts, in order; known at every attempt by what they show, wherever they stand.
         """
         sent: list[str] = []
         unknown: list[str] = []
@@ -100,7 +100,7 @@ class DigestPosting:
             if platform is None:
                 continue
             for number, card in enumerate(cards, 1):
-                part = f"{name}:{number}"
+                part = f"{name}:{card.kind}:{card.subject or number}"
                 try:
                     known = await self._part(platform, channel, f"{key}:{part}", card)
                 except GaplightError as error:

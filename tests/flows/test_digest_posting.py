@@ -98,9 +98,9 @@ def test_killed_anywhere_each_part_is_there_once_or_unknown(database, step, call
     delivery = asyncio.run(posting(database, survivor).post("r1", CARDS))
     shown = [card.subject for card in platform.cards.values()]
     assert len(shown) == len(set(shown))
-    there = {f"slack:{subject[1:]}" for subject in shown}
+    there = {f"slack:topic:{subject}" for subject in shown}
     assert set(delivery.sent) <= there
-    assert there | set(delivery.unknown) == {f"slack:{number}" for number in range(1, 6)}
+    assert there | set(delivery.unknown) == {f"slack:topic:t{number}" for number in range(1, 6)}
     assert len(delivery.unknown) <= 1
     assert delivery.failed == {}
 
@@ -118,7 +118,7 @@ def test_a_part_that_the_platform_refuses_does_not_stop_the_others_and_is_sent_n
     platform.post_card = refusing
     digest = posting(database, platform)
     first = asyncio.run(digest.post("r1", CARDS))
-    assert list(first.failed) == ["slack:3"]
+    assert list(first.failed) == ["slack:topic:t3"]
     assert len(first.sent) == 4
     second = asyncio.run(digest.post("r1", CARDS))
     assert (len(second.sent), second.failed) == (5, {})
@@ -146,3 +146,11 @@ def test_the_next_digest_is_another_one(database):
 def test_without_a_running_bot_nothing_can_be_posted(database):
     with pytest.raises(UnavailableError, match="No chat platform"):
         posting(database, PlainPlatform()).post_from_thread("r1", CARDS)
+
+
+def test_a_part_that_moved_between_two_attempts_is_still_sent_once(database):
+    platform = PlainPlatform("slack")
+    digest = posting(database, platform)
+    asyncio.run(digest.post("r1", CARDS[:3]))
+    asyncio.run(digest.post("r1", [CARDS[2], CARDS[0], CARDS[3]]))
+    assert [card.subject for card in platform.cards.values()] == ["t1", "t2", "t3", "t4"]
