@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from bot.demo_corpus import write_package_descriptions
-from tests.benchmarks import asking, ingesting
+from tests.benchmarks import asking, chatting, ingesting
 
 
 def main() -> None:
@@ -22,6 +22,9 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--chunks", type=int, default=50_000)
     parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument(
+        "--chat", type=int, default=0, metavar="N", help="measure a burst of N questions in chat instead"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gaplight-bench-") as name:
         work = Path(name)
@@ -29,8 +32,11 @@ def main() -> None:
         if not folders:
             write_package_descriptions(work / "packages")
             folders = [work / "packages"]
-        rows = ingesting.measure(work / "ingest", folders)
-        rows += asking.measure(work / "ask", folders, options.chunks, options.questions)
+        if options.chat:
+            rows = chatting.measure(work / "chat", folders, options.chat)
+        else:
+            rows = ingesting.measure(work / "ingest", folders)
+            rows += asking.measure(work / "ask", folders, options.chunks, options.questions)
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     for label, value, wanted in rows:
         print(f"{label:<68} {value:>12}  {wanted}")

@@ -112,7 +112,10 @@ async def _slack(app, texts, people):
             slack.person(f"UB{person}")
         async with _watched() as lag:
             started = time.perf_counter()
-            asked = [await slack.ask("C1", f"UB{n % people}", text) for n, text in enumerate(texts)]
+            asked = []
+            for n, text in enumerate(texts):
+                asked.append(await slack.ask("C1", f"UB{n % people}", text))
+                await asyncio.sleep(0)  # the fake shares our loop, the real end does not
             await slack.until(lambda: all(slack.seen("C1", ts) for ts in asked[-_LAST:]), seconds=_PATIENCE)
             await service.settled(_PATIENCE)
             seconds = time.perf_counter() - started
@@ -132,7 +135,10 @@ async def _discord(app, texts, people):
 
         async with _watched() as lag:
             started = time.perf_counter()
-            asked = [await fake.mention(crowd[n % people], fake.general, text) for n, text in enumerate(texts)]
+            asked = []
+            for n, text in enumerate(texts):
+                asked.append(await fake.mention(crowd[n % people], fake.general, text))
+                await asyncio.sleep(0)
             await fake.until(lambda: all(map(shown, asked[-_LAST:])), "the last answers", _PATIENCE)
             await service.settled(_PATIENCE)
             seconds = time.perf_counter() - started
