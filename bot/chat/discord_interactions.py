@@ -18,7 +18,7 @@ from bot.chat.discord_place import Target
 from bot.chat.discord_text import heard_text
 from bot.chat.discord_views import FORM_VERBS, form, submitted, verb_of
 from bot.chat.handlers import FAILED
-from bot.chat.messages import Heard, Person, Press, Verb
+from bot.chat.messages import Heard, Outgoing, Person, Press, Verb
 from store.errors import GaplightError
 
 logger = logging.getLogger(__name__)
@@ -66,6 +66,7 @@ class Interactions:
         root: int,
         collection: str,
     ) -> None:
+        place = self._place(interaction, promise, text, hidden=False)
         heard = Heard(
             platform=NAME,
             channel=str(spot.channel),
@@ -80,7 +81,11 @@ class Interactions:
             visibility=spot.visibility,
             collections=(collection,) if collection else (),
         )
-        await self._parts.core.hear(heard, self._place(interaction, promise, text, hidden=False))
+        try:
+            await self._parts.core.hear(heard, place)
+        except Exception:
+            logger.exception("A command failed")
+            await place.deliver(Outgoing(FAILED))
 
     async def command(self, interaction: discord.Interaction, words: str) -> None:
         """``/gaplight``."""

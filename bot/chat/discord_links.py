@@ -44,7 +44,7 @@ def with_links(text: str) -> str:
 
 def followable(url: str) -> bool:
     """Whether an address may become a link: http and https with a host."""
-    return bool(_WEB.match(url.strip()))
+    return bool(_WEB.match(clean(url).strip()))
 
 
 def address(url: str) -> str:

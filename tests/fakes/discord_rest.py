@@ -1,14 +1,10 @@
-"""Discord's REST interface, as far as a bot that answers uses it; and everything that can go wrong on the way."""
+"""Discord's REST interface, as far as a bot that answers uses it."""
 
 from __future__ import annotations
 
-import asyncio
-import random
-import re
-from dataclasses import dataclass
-
 from aiohttp import web
 
+from tests.fakes.discord_faults import Faults
 from tests.fakes.discord_limits import RefusedError, answered, check_commands, check_message, limited
 from tests.fakes.discord_world import (
     CREATE_THREADS,
@@ -22,77 +18,12 @@ from tests.fakes.discord_world import (
     TEXT,
     THREAD,
     VIEW,
+    moment,
     pings,
     unfolded,
 )
 
 _NUMBER = r"{%s:\d+}"
-
-
-@dataclass
-class Fault:
-    """Something that goes wrong with the next calls that fit.
-
-    Attributes:
-        kind: ``429``, ``500``, ``503``, ``hang``, ``drop``, or ``refuse`` with a code of Discord's.
-        done: the call had its effect nevertheless; only its answer is lost.
-    """
-
-    kind: str
-    method: str
-    path: str
-    times: int
-    done: bool
-    retry_after: float
-    refusal: RefusedError | None
-
-
-class Faults:
-    """What goes wrong, on purpose or by chance."""
-
-    def __init__(self):
-        self._planned = []
-        self._closing = asyncio.Event()
-        self.rate = 0.0
-        self.kinds = ("429", "500", "drop")
-        self.random = random.Random(1)
-        self.happened = 0
-
-    def plan(self, kind, path, *, method="POST", times=1, done=False, retry_after=0.05, refusal=None):
-        self._planned.append(Fault(kind, method, path, times, done, retry_after, refusal))
-
-    def next(self, request):
-        for fault in self._planned:
-            if fault.times and fault.method == request.method and re.search(fault.path, request.path):
-                fault.times -= 1
-                return fault
-        if self.rate and self.random.random() < self.rate:
-            return Fault(self.random.choice(self.kinds), "", "", 0, self.random.random() < 0.5, 0.05, None)
-        return None
-
-    async def befall(self, fault, request, handler):
-        self.happened += 1
-        if fault.done and fault.kind in {"500", "drop", "hang"}:
-            await handler(request)
-        match fault.kind:
-            case "429":
-                body = {"message": "You are being rate limited.", "retry_after": fault.retry_after, "global": False}
-                headers = {"Via": "1.1 google", "Retry-After": str(fault.retry_after)}
-                return answered(body, status=429, headers=headers)
-            case "refuse":
-                return answered(fault.refusal.body, status=fault.refusal.status)
-            case "hang":
-                await self._closing.wait()
-            case "drop":
-                request.transport.abort()
-        return answered({"message": "Internal Server Error", "code": 0}, status=int_or(fault.kind, 500))
-
-    def close(self):
-        self._closing.set()
-
-
-def int_or(text, otherwise):
-    return int(text) if text.isdigit() else otherwise
 
 
 class Rest:
@@ -115,6 +46,7 @@ class Rest:
         self.typing = []
         self.synced = []
         self.closed_to_direct = set()
+        self._joined = set()
         self.public = False
 
     def application(self):
@@ -266,8 +198,17 @@ class Rest:
                 if earlier.get("nonce") == body["nonce"]:
                     return answered(earlier)
         stored = self._stored(number, body)
+        if threaded and number not in self._joined:
+            await self._join(number)
         await self.gateway.message("MESSAGE_CREATE", stored)
         return answered(stored)
+
+    async def _join(self, thread):
+        """Whoever writes in a thread becomes a member of it."""
+        self._joined.add(thread)
+        member = {"id": str(thread), "user_id": str(self.world.bot), "join_timestamp": moment(), "flags": 0}
+        data = {"id": str(thread), "guild_id": str(self.world.guild_id), "member_count": 2, "added_members": [member]}
+        await self.gateway.dispatch("THREAD_MEMBERS_UPDATE", data)
 
     def _stored(self, number, body):
         fields = {key: body[key] for key in ("embeds", "components", "flags", "nonce") if body.get(key)}

@@ -169,6 +169,19 @@ def test_nothing_to_say_takes_the_response_back():
     talking(act, FakeCore(answer=lambda _: None))
 
 
+def test_a_command_that_fails_in_an_unforeseen_way_says_so():
+    async def act(fake, core, ann):
+        def fail(_heard):
+            raise ZeroDivisionError
+
+        core.answer = fail
+        asked = await fake.command(ann, fake.general, "ask", question="How?")
+        await fake.until(lambda: any(asked.texts))
+        assert "Something went wrong" in asked.texts[0]
+
+    talking(act)
+
+
 def test_collections_are_offered_while_a_name_is_typed():
     async def act(fake, core, ann):
         assert await fake.complete(ann, fake.general, "ask", "collection", "") == ["guides", "handbook"]

@@ -372,6 +372,25 @@ def test_a_tick_on_a_person_s_reply_makes_it_the_answer():
     asyncio.run(go())
 
 
+def test_a_tick_counts_in_a_forum_post_that_the_bot_has_answered():
+    async def go():
+        async with running() as (fake, core, _):
+            forum = fake.forum()
+            await fake.gateway.dispatch("CHANNEL_CREATE", fake.world.channels[forum])
+            ann, ben = fake.person("Ann"), fake.person("Ben")
+            for called in ("", f"<@{fake.world.bot}> "):
+                post = await fake.post_in_forum(ann, forum, "VPN", f"{called}How do I reset it?")
+                if called:
+                    await fake.until(lambda: core.delivered)
+                reply = await fake.say(ben, int(post["id"]), "Press the button.")
+                await fake.react(ann, reply, "✅")
+            await fake.until(lambda: core.adopted)
+            assert [marked.message for marked in core.adopted] == [reply["id"]]
+            await fake.until(lambda: fake.seen(fake.world.direct(ann)))
+
+    asyncio.run(go())
+
+
 def test_who_takes_no_direct_messages_is_thanked_in_the_thread():
     async def go():
         async with running() as (fake, core, _):
