@@ -1,7 +1,7 @@
 """The round: all open gaps become topics, sources are looked for, and the whole is kept. Made weekly, or by hand.
 
-A round that is killed leaves nothing but suggestions, which the next one finds again; its window begins where that of
-the last finished round ended, whatever the clocks did in between.
+A round that is killed leaves nothing but suggestions, which the next one finds again. What is news is measured against
+the last round that people were told of: its window begins where that one's ended, whatever the clocks did in between.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from store.errors import GaplightError
 from store.gap_activity import GapActivity
 from store.gaps import GapStore
 from store.records import Gap, Topic
-from store.rounds import Round, RoundStore
+from store.rounds import KnownTopic, Round, RoundStore
 
 logger = logging.getLogger(__name__)
 
@@ -83,23 +83,20 @@ class Rounds:
         return self._parts.rounds.save(finished)
 
     def _begun(self) -> Round:
-        before = self._parts.rounds.latest()
+        before = self._parts.rounds.reported()
         started = self._parts.now()
         notes: list[str] = []
-        topics = self._topics(started, notes)
+        topics = self._topics(started, before, notes)
         return Round(started, started, tuple(topics), before.started_at if before else None, notes=tuple(notes))
 
-    def _topics(self, now: datetime, notes: list[str]) -> list[Topic]:
+    def _topics(self, now: datetime, before: Round | None, notes: list[str]) -> list[Topic]:
         parts = self._parts
         gaps = self._with_vectors(parts.gaps.list(UNSETTLED), notes)
-        known = parts.rounds.known_topics()
-        latest = known[0].round if known else 0
+        told = {topic.id: topic for topic in before.topics} if before else {}
         inputs = TopicInputs(
             gaps=gaps,
             activity=parts.activity.of([gap.id for gap in gaps], now),
-            known=[
-                Known(one.topic.id, frozenset(one.topic.gap_ids), one.topic.count, one.round == latest) for one in known
-            ],
+            known=[_known(one, told.get(one.topic.id), before) for one in parts.rounds.known_topics()],
             platforms=parts.platforms(),
             now=now,
         )
@@ -153,3 +150,10 @@ class Rounds:
         if suggested.retry_at:
             notes.append(f"Some searches have to wait until {suggested.retry_at:%Y-%m-%d %H:%M} UTC.")
         return [candidate.id for candidate in suggested.candidates]
+
+
+def _known(seen: KnownTopic, told: Topic | None, before: Round | None) -> Known:
+    """A topic by the gaps it was last seen with, and what people were told of it last."""
+    topic = seen.topic
+    unheard = told is None and (before is None or seen.first > before.number)
+    return Known(topic.id, frozenset(topic.gap_ids), told.count if told else 0, told is not None, unheard)

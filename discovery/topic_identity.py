@@ -23,14 +23,16 @@ class Known:
     """A topic of an earlier round.
 
     Attributes:
-        count: questions over its members then.
-        latest: the latest round saw it; otherwise it had been gone.
+        count: questions over its members when people were told of it last.
+        latest: it was in the last round that people were told of.
+        unheard: people were never told of it; neither this nor ``latest`` means that it had been gone.
     """
 
     id: str
     gap_ids: frozenset[str]
     count: int
     latest: bool
+    unheard: bool = False
 
 
 def recognised(groups: Sequence[Collection[str]], known: Sequence[Known]) -> list[Known | None]:
@@ -41,7 +43,7 @@ def recognised(groups: Sequence[Collection[str]], known: Sequence[Known]) -> lis
 
     Args:
         groups: ids of the gaps of each group; no gap is in two of them.
-        known: topics of earlier rounds, those of the latest round first.
+        known: topics of earlier rounds, those of the latest round first. One that had been gone comes last.
     """
     home = {gap_id: number for number, group in enumerate(groups) for gap_id in group}
     overlaps = []
@@ -50,7 +52,7 @@ def recognised(groups: Sequence[Collection[str]], known: Sequence[Known]) -> lis
         left = sum(shared.values())
         for number, count in shared.items():
             if count >= _HALF * left or count >= _HALF * len(groups[number]):
-                overlaps.append((not topic.latest, -count, place, number))
+                overlaps.append((not (topic.latest or topic.unheard), -count, place, number))
     found: list[Known | None] = [None] * len(groups)
     taken: set[int] = set()
     for _, _, place, number in sorted(overlaps):
@@ -72,11 +74,11 @@ def new_id(gap_ids: Collection[str], taken: Collection[str]) -> str:
 
 
 def trend(before: Known | None, count: int) -> Trend:
-    """How a topic has moved since the round before, by the number of questions in its open gaps.
+    """How a topic has moved since people were told of it, by the number of questions in its open gaps.
 
     Questions are only ever added to an open gap: fewer mean that some of its gaps are not open any more.
     """
-    if before is None:
+    if before is None or before.unheard:
         return Trend.NEW
     if not before.latest:
         return Trend.RETURNING

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import RowMapping, Select, delete, func, insert, select, tuple_
+from sqlalchemy import RowMapping, Select, delete, func, insert, select, update
 
 from store.database import Database
 from store.errors import NotFoundError
@@ -23,8 +23,8 @@ class Round:
 
     Attributes:
         number: 1 for the first; 0 until it is stored.
-        since: end of the round before, where its window began; None for the first.
-        started_at: where its window ended, and that of the next one begins.
+        since: where its window begins: the start of the last round that was reported; None before there was one.
+        started_at: where its window ends.
         topics: most severe first.
         candidates: ids of the sources that were suggested, or found again.
         notes: what did not work or was left out, in words for a maintainer.
@@ -41,10 +41,11 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class KnownTopic:
-    """A topic as the last round that saw it left it."""
+    """A topic as the last round that saw it left it, with the numbers of that round and of the first one."""
 
     topic: Topic
     round: int
+    first: int
 
 
 class RoundStore:
@@ -68,6 +69,18 @@ class RoundStore:
         found = self._rounds(select(rounds).order_by(rounds.c.number.desc()).limit(1))
         return found[0] if found else None
 
+    def reported(self) -> Round | None:
+        """The latest round of which people were told; None before the first. News are what it did not know."""
+        query = select(rounds).where(rounds.c.reported_at.is_not(None)).order_by(rounds.c.number.desc()).limit(1)
+        found = self._rounds(query)
+        return found[0] if found else None
+
+    def report(self, number: int, now: datetime) -> None:
+        """Note that people are told of a round; the first time counts."""
+        this = (rounds.c.number == number) & rounds.c.reported_at.is_(None)
+        with self._database.begin(_LOCK) as connection:
+            connection.execute(update(rounds).where(this).values(reported_at=now))
+
     def get(self, number: int) -> Round:
         """One round.
 
@@ -81,14 +94,23 @@ class RoundStore:
 
     def known_topics(self) -> list[KnownTopic]:
         """Every topic that is remembered, those of the latest round first."""
-        last = select(func.max(round_topics.c.round), round_topics.c.topic_id).group_by(round_topics.c.topic_id)
+        seen = (
+            select(
+                round_topics.c.topic_id,
+                func.max(round_topics.c.round).label("last"),
+                func.min(round_topics.c.round).label("first"),
+            )
+            .group_by(round_topics.c.topic_id)
+            .subquery()
+        )
+        this = (round_topics.c.topic_id == seen.c.topic_id) & (round_topics.c.round == seen.c.last)
         query = (
-            select(round_topics.c.topic, round_topics.c.round)
-            .where(tuple_(round_topics.c.round, round_topics.c.topic_id).in_(last))
-            .order_by(round_topics.c.round.desc(), round_topics.c.position)
+            select(round_topics.c.topic, seen.c.last, seen.c.first)
+            .join(seen, this)
+            .order_by(seen.c.last.desc(), round_topics.c.position)
         )
         with self._database.connect() as connection:
-            return [KnownTopic(_topic(row[0]), row[1]) for row in connection.execute(query)]
+            return [KnownTopic(_topic(row[0]), row[1], row[2]) for row in connection.execute(query)]
 
     def topics(self) -> list[Topic]:
         """The topics of the latest round, most severe first; empty before the first."""
@@ -96,9 +118,14 @@ class RoundStore:
         return list(latest.topics) if latest else []
 
     def delete_before(self, moment: datetime) -> int:
-        """Forget rounds that ended before a moment, but never the latest one. Returns how many."""
+        """Forget rounds that ended before a moment, but never the latest one and the latest that was reported.
+
+        Returns:
+            How many.
+        """
         newest = select(func.max(rounds.c.number)).scalar_subquery()
-        old = (rounds.c.ended_at < moment) & (rounds.c.number != newest)
+        told = select(func.max(rounds.c.number)).where(rounds.c.reported_at.is_not(None)).scalar_subquery()
+        old = (rounds.c.ended_at < moment) & (rounds.c.number != newest) & (rounds.c.number != func.coalesce(told, 0))
         with self._database.begin(_LOCK) as connection:
             return connection.execute(delete(rounds).where(old)).rowcount
 

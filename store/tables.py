@@ -270,6 +270,7 @@ rounds = Table(
     Column("since", UtcDateTime),
     Column("started_at", UtcDateTime, nullable=False),
     Column("ended_at", UtcDateTime, nullable=False),
+    Column("reported_at", UtcDateTime),
     Column("candidates", CleanJson, nullable=False),
     Column("notes", CleanJson, nullable=False),
 )

@@ -48,7 +48,18 @@ def test_before_the_first_round_there_is_nothing(rounds):
 def test_a_topic_is_known_as_the_last_round_that_saw_it_left_it(rounds):
     rounds.save(made(topic("a", "g1"), topic("b", "g2")))
     rounds.save(made(topic("b", "g2", "g3"), days=7))
-    assert rounds.known_topics() == [KnownTopic(topic("b", "g2", "g3"), 2), KnownTopic(topic("a", "g1"), 1)]
+    assert rounds.known_topics() == [KnownTopic(topic("b", "g2", "g3"), 2, 1), KnownTopic(topic("a", "g1"), 1, 1)]
+
+
+def test_the_last_round_that_people_were_told_of_is_known(rounds):
+    assert rounds.reported() is None
+    for days in (0, 7, 14):
+        rounds.save(made(topic("a", "g1"), days=days))
+    rounds.report(2, NOW)
+    rounds.report(2, NOW + timedelta(days=1))
+    assert (rounds.reported().number, rounds.latest().number) == (2, 3)
+    assert rounds.delete_before(NOW + timedelta(days=100)) == 1
+    assert (rounds.reported().number, rounds.latest().number) == (2, 3)
 
 
 def test_rounds_saved_at_once_get_numbers_of_their_own(rounds):

@@ -83,6 +83,7 @@ def test_a_new_id_is_one_that_nobody_has():
     [
         (None, 3, Trend.NEW),
         (known("t", "a", 3, latest=False), 3, Trend.RETURNING),
+        (Known("t", frozenset("a"), 0, latest=False, unheard=True), 3, Trend.NEW),
         (known("t", "a", 3), 4, Trend.GROWING),
         (known("t", "a", 100), 105, Trend.STEADY),
         (known("t", "a", 100), 110, Trend.GROWING),
@@ -91,5 +92,5 @@ def test_a_new_id_is_one_that_nobody_has():
         (known("t", "a", 0), 0, Trend.STEADY),
     ],
 )
-def test_the_trend_compares_with_the_round_before(before, count, expected):
+def test_the_trend_compares_with_what_people_were_told_last(before, count, expected):
     assert trend(before, count) is expected

@@ -18,6 +18,7 @@ def upgrade() -> None:
         sa.Column("since", UtcDateTime()),
         sa.Column("started_at", UtcDateTime(), nullable=False),
         sa.Column("ended_at", UtcDateTime(), nullable=False),
+        sa.Column("reported_at", UtcDateTime()),
         sa.Column("candidates", sa.JSON(none_as_null=True), nullable=False),
         sa.Column("notes", sa.JSON(none_as_null=True), nullable=False),
         sa.PrimaryKeyConstraint("number", name="pk_rounds"),
