@@ -15,6 +15,7 @@ from bot.chat_settings import admins, channels, review_channels
 from bot.llm_wiring import answering_parts, llm_client, llm_version, uses_llm
 from bot.settings import Settings
 from store.audit import AuditLog
+from store.calibrations import CalibrationStore
 from store.candidates import CandidateStore
 from store.chunking import CHUNKER_VERSION
 from store.database import Database, open_database
@@ -228,7 +229,6 @@ class App:
         """Thresholds, rules and their version."""
         from bot.answering.engine import Policy
         from bot.answering.extractive import ExtractiveOptions
-        from bot.answering.gate import DEFAULT_SUPPORT
         from discovery.rules import RuleThresholds
         from discovery.verdict import DEFAULT_VERDICT
 
@@ -236,7 +236,7 @@ class App:
         thresholds = {name: value for name, value in rules.model_dump().items() if name != "disabled"}
         return Policy(
             version=self._policy_version(),
-            threshold=DEFAULT_SUPPORT if gate.support is None else gate.support,
+            threshold=self.threshold,
             mode=gate.mode,
             rules=RuleThresholds(**thresholds),
             disabled=frozenset(rules.disabled),
@@ -245,14 +245,36 @@ class App:
             redact=self.settings.privacy.redact,
         )
 
+    @cached_property
+    def calibrations(self) -> CalibrationStore:
+        """Calibrated thresholds."""
+        return CalibrationStore(self.database)
+
+    @property
+    def support_space(self) -> str:
+        """What a support means here; a threshold that was calibrated in another space says nothing."""
+        from bot.answering.support import SUPPORT_VERSION
+
+        parts = [SUPPORT_VERSION, CHUNKER_VERSION, TOKENISER_VERSION, self.index.embedder.identity.fingerprint]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+    @property
+    def threshold(self) -> float:
+        """Support from which questions are answered: ``gate.support``, else the calibrated, else the built-in value."""
+        from bot.answering.gate import DEFAULT_SUPPORT
+
+        if self.settings.gate.support is not None:
+            return self.settings.gate.support
+        found = self.calibrations.in_force(self.support_space)
+        return found.threshold if found else DEFAULT_SUPPORT
+
     def _policy_version(self) -> str:
         """Ten digits that change whenever the same question could be treated differently."""
         from bot.answering.engine import POLICY_VERSION
-        from bot.answering.gate import DEFAULT_SUPPORT
 
         index = [CHUNKER_VERSION, TOKENISER_VERSION, self.index.embedder.identity.fingerprint]
         chosen = self.settings.model_dump(mode="json", include={"answer", "gate", "rules", "gaps", "privacy"})
-        text = json.dumps([POLICY_VERSION, index, DEFAULT_SUPPORT, chosen, *llm_version(self.settings)], sort_keys=True)
+        text = json.dumps([POLICY_VERSION, index, self.threshold, chosen, *llm_version(self.settings)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:10]
 
     def _embedder(self) -> Embedder:

@@ -9,7 +9,7 @@ from store.records import AbstainReason
 
 GateMode = Literal["enforce", "shadow", "off"]
 
-DEFAULT_SUPPORT = 0.5
+DEFAULT_SUPPORT = 0.55
 """Support below which the gate refuses until the corpus has been calibrated; docs/measurements.md has the figures."""
 
 _KNOWN_WORDS = 0.5

@@ -22,6 +22,9 @@ from store.background import Background
 
 __all__ = ["HALF_TRUST_TERMS", "Background", "Evidence", "PassageEvidence", "Support", "SupportPart", "support"]
 
+SUPPORT_VERSION = "2"
+"""Raise it when the same evidence would get another support: calibrated thresholds are then no longer used."""
+
 
 @dataclass(frozen=True, slots=True)
 class SupportPart:

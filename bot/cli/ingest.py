@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bot.app import opened
+from bot.app import App, opened
 from bot.cli.output import FileProgress, console, messages, print_json, progress_bar, report
 from bot.cli.state import State, parse_scope
+from store.errors import GaplightError
 from store.ingest import IngestSummary
 from store.records import Visibility
 from store.sources import IngestRequest, Issue
@@ -54,6 +56,7 @@ def ingest(
     try:
         with opened(settings, report) as app, progress_bar() as bar:
             summary = app.ingestor.run(request, FileProgress(bar))
+            calibrated(app)
     except KeyboardInterrupt:
         messages().print("Stopped. What was finished is kept; the same command goes on from there.", markup=False)
         raise typer.Exit(130) from None
@@ -63,6 +66,19 @@ def ingest(
         _show(summary)
     if summary.failed or summary.partial:
         raise typer.Exit(3)
+
+
+def calibrated(app: App) -> None:
+    """Let the documents calibrate the gate where that is due; what was ingested stays ingested if that fails."""
+    from bot.calibration import keep_calibrated
+
+    try:
+        found = keep_calibrated(app, datetime.now(UTC))
+    except GaplightError as error:
+        messages().print(f"The gate was not calibrated: {error}", markup=False)
+        return
+    if found:
+        report(f"Calibrated from the documents: questions are answered from support {found.threshold:.2f} on.")
 
 
 def _show(summary: IngestSummary) -> None:

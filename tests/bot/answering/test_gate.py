@@ -51,8 +51,8 @@ def test_a_missing_platform_asks_for_half_the_way_to_certainty():
 
 
 def test_the_explanation_has_the_numbers():
-    assert decide(replace(GOOD, support=0.12)).explanation == "support 0.12 is below 0.50"
-    assert decide(GOOD).explanation == "support 0.80 reaches 0.50"
+    assert decide(replace(GOOD, support=0.12)).explanation == "support 0.12 is below 0.55"
+    assert decide(GOOD).explanation == "support 0.80 reaches 0.55"
 
 
 UNIT = st.floats(0, 1)
