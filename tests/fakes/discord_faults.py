@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+import time
+from collections import defaultdict
 from dataclasses import dataclass
 
 from tests.fakes.discord_limits import RefusedError, answered
@@ -74,3 +76,37 @@ class Faults:
 
 def int_or(text, otherwise):
     return int(text) if text.isdigit() else otherwise
+
+
+class Buckets:
+    """Rate limits by route and channel, told in headers as Discord tells them; none before a limit is set."""
+
+    def __init__(self):
+        self.count = 0
+        self.seconds = 0.0
+        self._started = defaultdict(lambda: (0.0, 0))
+
+    async def limited(self, request, handler):
+        """Answer a request, or refuse it because there were too many."""
+        match = re.search(r"/channels/(\d+)/messages$", request.path)
+        if not self.count or request.method != "POST" or match is None:
+            return await handler(request)
+        now = time.monotonic()
+        began, used = self._started[match[1]]
+        if now - began >= self.seconds:
+            began, used = now, 0
+        rest = began + self.seconds - now
+        self._started[match[1]] = began, used + 1
+        headers = {
+            "X-RateLimit-Limit": str(self.count),
+            "X-RateLimit-Remaining": str(max(0, self.count - used - 1)),
+            "X-RateLimit-Reset-After": f"{rest:.3f}",
+            "X-RateLimit-Bucket": "messages",
+            "Via": "1.1 google",
+        }
+        if used >= self.count:
+            body = {"message": "You are being rate limited.", "retry_after": rest, "global": False}
+            return answered(body, 429, headers)
+        response = await handler(request)
+        response.headers.update(headers)
+        return response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from tests.fakes.discord_faults import Faults
+from tests.fakes.discord_faults import Buckets, Faults
 from tests.fakes.discord_limits import RefusedError, answered, check_commands, check_message, limited
 from tests.fakes.discord_world import (
     CREATE_THREADS,
@@ -42,6 +42,7 @@ class Rest:
         self.interactions = interactions
         self.token = token
         self.faults = Faults()
+        self.buckets = Buckets()
         self.calls = []
         self.typing = []
         self.synced = []
@@ -93,7 +94,7 @@ class Rest:
             elif not self._known(request):
                 response = answered({"message": "401: Unauthorized", "code": 0}, status=401)
             else:
-                response = await handler(request)
+                response = await self.buckets.limited(request, handler)
         except RefusedError as refused:
             response = answered(refused.body, status=refused.status)
         self.calls.append((request.method, request.path.removeprefix("/api"), response.status))

@@ -296,6 +296,25 @@ def test_parts_that_arrived_are_not_repeated_after_a_rate_limit():
     asyncio.run(go())
 
 
+def test_announced_rate_limits_are_kept_without_running_into_them():
+    parts = [f"Part {number}. " + "word " * 250 for number in range(8)]
+
+    async def go():
+        async with running(FakeCore(answer=Outgoing("\n\n".join(parts)))) as (fake, core, _):
+            fake.rest.buckets.count, fake.rest.buckets.seconds = 3, 0.3
+            people = [fake.person(f"P{number}") for number in range(3)]
+            channel = fake.world.thread(fake.general, people[0], "talk")
+            await fake.gateway.dispatch("THREAD_CREATE", fake.world.channels[channel])
+            for person in people:
+                await fake.mention(person, channel, "How?")
+            await fake.until(lambda: len(core.delivered) == 3)
+            assert set(fake.called("POST", f"/channels/{channel}/messages")) == {200}
+            order = [one["content"].split(".")[0] for one in fake.seen(channel)]
+            assert order == [f"Part {number}" for _ in people for number in range(8)]
+
+    asyncio.run(go())
+
+
 def test_a_rate_limit_that_lasts_too_long_is_an_error_and_not_waited_for():
     async def prepare(fake):
         fake.faults.plan("429", "/messages$", times=99, retry_after=600)
