@@ -20,6 +20,13 @@ _TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _NUMBER_WORDS = {word: str(value) for value, word in enumerate(_UP_TO_TWENTY)} | {
     word: str(value) for value, word in zip(range(30, 100, 10), _TENS, strict=True)
 }
+_MONTHS = {
+    name: str(number)
+    for number, name in enumerate(
+        ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+         "December"), 1,
+    )
+}  # fmt: skip
 _CHINESE_DIGITS = {sign: str(value) for value, sign in enumerate("零一二三四五六七八九十")} | {"两": "2"}
 _WORD = re.compile(r"[A-Za-z]+")
 _SMALLEST_TOLD = 2
@@ -83,6 +90,7 @@ def numbers(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for match in _NUMBER.finditer(text):
         found += _atoms(match.group(1) or match.group(2))
+    found += [_MONTHS[word] for word in _WORD.findall(text) if word in _MONTHS]
     found += [_NUMBER_WORDS[word.lower()] for word in _WORD.findall(text) if word.lower() in _NUMBER_WORDS]
     found += [_CHINESE_DIGITS[sign] for sign in text if sign in _CHINESE_DIGITS]
     return tuple(found)
@@ -106,6 +114,7 @@ def _foreign_numbers(sentence: str, cited: Reading, asked: Reading) -> list[str]
     # Number words and signs are part of many other words, so that only digits are held against a sentence.
     text = _CODE.sub(" ", LIST_MARK.sub("", sentence))
     told = [atom for match in _NUMBER.finditer(text) for atom in _atoms(match.group(1) or match.group(2))]
+    told += [_MONTHS[name] for name in _CAPITALISED.findall(text) if name in _MONTHS]
     foreign = [number for number in told if not _stands_in(number, cited.numbers)]
     if len(foreign) < len(told):
         foreign = [number for number in foreign if number not in asked.numbers]
@@ -121,7 +130,7 @@ def _foreign_names(sentence: str, cited: Reading, asked: Reading, platforms: fro
     text = LIST_MARK.sub("", sentence)
     prose = _CODE.sub(" , ", text)
     names = [*_CODE.findall(text), *_IDENTIFIER.findall(prose)]
-    capitalised = _CAPITALISED.findall(prose)
+    capitalised = [name for name in _CAPITALISED.findall(prose) if name not in _MONTHS]
     if capitalised and detect_language(prose) not in _NOUNS_WITH_CAPITALS:
         names += capitalised
     missing = sorted(load_platforms().mentioned(prose) - platforms)

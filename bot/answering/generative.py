@@ -109,27 +109,29 @@ class GenerativeAnswerer:
         return replace(written, notes=(*notes, *written.notes))
 
     def _asked(self, question: str, sources: Sequence[PromptSource]) -> tuple[str, int, tuple[str, ...]]:
-        """The model's text, how many sources it saw, and notes; one more attempt with half when they were too many."""
+        """The model's text, how many sources it saw, and notes; a prompt that was too long is sent again by half."""
         window = self._options.window
-        fitting = within(sources, window, prompt_tokens(answer_prompt(question, ())))
-        if not fitting:
+        overhead = prompt_tokens(answer_prompt(question, ()))
+        shown = within(sources, window, overhead)
+        if not shown:
             raise LlmError(LlmFailure.CONTEXT_EXCEEDED, f"No source fits into a window of {window.tokens} tokens.")
         notes: tuple[str, ...] = ()
-        prompt = answer_prompt(question, fitting)
+        prompt = answer_prompt(question, shown)
         try:
             completion = self._llm.complete(prompt, answer_tokens=window.answer)
         except LlmError as error:
-            if error.failure is not LlmFailure.CONTEXT_EXCEEDED:
+            half = Window(window.answer + (overhead + prompt_tokens(prompt)) // 2, window.answer)
+            fewer = within(shown, half, overhead)
+            if error.failure is not LlmFailure.CONTEXT_EXCEEDED or not fewer:
                 raise
-            fitting = within(fitting, replace(window, tokens=window.answer + window.prompt // 2), 0)
-            notes = (f"The prompt was too long for the endpoint; it was sent again with {len(fitting)} sources.",)
-            prompt = answer_prompt(question, fitting)
+            shown, prompt = fewer, answer_prompt(question, fewer)
+            notes = (f"The prompt was too long for the endpoint; it was sent again with {len(shown)} sources.",)
             completion = self._llm.complete(prompt, answer_tokens=window.answer)
         if sign := truncation(prompt_tokens(prompt), completion.usage, window):
             note = f"The endpoint seems to cut prompts ({sign}); see llm.context_tokens in docs/llm.md."
             logger.warning(note)
             notes = (*notes, note)
-        return completion.text, len(fitting), notes
+        return completion.text, len(shown), notes
 
     def _judged(self, text: str, sources: Sequence[Passage], question: str) -> Written:
         if _says_no_answer(text):

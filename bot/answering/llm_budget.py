@@ -12,14 +12,15 @@ _PIECE = re.compile(
     r"(?P<word>[A-Za-z]+)|(?P<number>[0-9]+)|(?P<space>\s+)|(?P<mark>[!-/:-@\[-`{-~]+)|(?P<other>.)", re.DOTALL
 )
 _LETTERS = 6
-"""Letters of a word that one token holds in the mean, rounded down: most words of prose are one token, most
-identifiers several."""
+"""Letters of a word that one token holds: most words of prose are one token, most identifiers several."""
 _MARKS = 2
-_OTHER_TOKENS = 1.3
-"""Tokens of a character outside ASCII: up to two for Chinese in vocabularies made for English."""
+_OTHER_TOKENS = 1.5
+"""Tokens of a character outside ASCII: for Chinese .7 in vocabularies that know it, 2 in those made for English."""
+_MARGIN = 1.1
+"""On English documentation the estimate without it lies between .8 and 1.4 of a real tokenizer's count."""
 _MESSAGE_TOKENS = 8
 """Role and borders of one message in common chat templates."""
-_TRUNCATED_SHARE = 0.5
+_TRUNCATED_SHARE = 0.33
 """A count of the prompt below this part of the estimate cannot be the whole prompt."""
 _USUAL_WINDOWS = frozenset(2**power for power in range(11, 18))
 
@@ -52,7 +53,7 @@ def estimated_tokens(text: str) -> int:
             total += (length + _MARKS - 1) // _MARKS
         else:
             total += _OTHER_TOKENS
-    return int(total + 1)
+    return int(total * _MARGIN + 1)
 
 
 def prompt_tokens(messages: Sequence[Message]) -> int:

@@ -67,8 +67,12 @@ class ChatHttp:
         self._endpoint = endpoint
         # A new connection for each call: its time limit can shut it, and none is stale. Proxies that the environment
         # names are for other hosts than this one.
+        plain = endpoint.is_local and endpoint.base_url.startswith("http:")
         self._client = httpx.Client(
-            limits=httpx.Limits(max_keepalive_connections=0), trust_env=not endpoint.is_local, follow_redirects=False
+            limits=httpx.Limits(max_keepalive_connections=0),
+            trust_env=not endpoint.is_local,
+            follow_redirects=False,
+            verify=not plain,  # without TLS there is nothing to verify, and reading all certificates takes long
         )
         self._headers = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
 

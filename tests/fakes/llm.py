@@ -44,6 +44,7 @@ def fails(status, message="no", **headers):
 def hangs(handler, request):
     """Accepts the request and never answers."""
     handler.server.closing.wait(60)
+    handler.close_connection = True
 
 
 def drips(handler, request):
