@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bot.chat.review import ReviewParts
     from bot.chat.service import ChatParts
     from bot.discovering import Discovering
+    from bot.reporting import Reporting
     from store.ingest import Ingestor
     from store.models import Report
 
@@ -141,6 +142,13 @@ class App:
         return llm_client(self.settings)
 
     @cached_property
+    def reporting(self) -> Reporting:
+        """What makes rounds and digests."""
+        from bot.reporting import Reporting
+
+        return Reporting(self)
+
+    @cached_property
     def discovery(self) -> Discovering:
         """What finds, tries out and decides on documents for gaps."""
         from bot.discovering import Discovering
@@ -205,8 +213,8 @@ class App:
             gaps=self.gaps,
             audit=self.audit,
             deciding=self.discovery.decisions,
-            topics=list,
-            digest=tuple,
+            topics=self.reporting.store.topics,
+            digest=self.reporting.cards,
             status=self._status,
             admins=admins(self.settings),
             notices=self.discovery.notices,

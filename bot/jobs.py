@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.app import App
 from bot.digest_settings import DigestSettings
+from bot.weekly_digest import Post, WeeklyDigest
 from discovery.job_runner import JobRunner, Task
 from discovery.schedule import Job, time_of, weekday_of, zone_of
 from store.sources import IngestRequest
@@ -18,31 +19,46 @@ _POST_DAYS = 400
 """Older messages of ours are forgotten: their buttons say so from then on."""
 
 
-def runner(app: App, report: Callable[[str], None] | None = None) -> JobRunner:
+def runner(app: App, post: Post | None = None, report: Callable[[str], None] | None = None) -> JobRunner:
     """The jobs of an installation.
 
     Args:
         app: the parts below.
+        post: posts the parts of a digest; None where no channel is set up.
         report: told in a sentence what was missed or failed; the log when None.
 
     Raises:
         ConfigurationError: a time, weekday or time zone of ``[digest]`` is none.
     """
-    return JobRunner(app.questions, tasks(app), _now, report or logger.warning)
+    return JobRunner(app.questions, tasks(app, post), _now, report or logger.warning)
 
 
-def tasks(app: App) -> list[Task]:
+def tasks(app: App, post: Post | None = None) -> list[Task]:
     """What is done when. A job without anything to do in this installation is left out."""
     digest = app.settings.digest
-    weekly(digest, "digest", "The weekly round and its digest")
+    reports = weekly_digest(app, post)
     found = [
+        Task(weekly(digest, "digest", "The weekly round and its digest"), lambda: _report(reports)),
+        Task(_nightly(digest, "resume", "Posting what is missing of a digest"), lambda: _resume(reports)),
         Task(_nightly(digest, "regression", "Asking closed gaps again"), lambda: _ask_closed_gaps(app)),
         Task(_nightly(digest, "tidy", "Putting suggestions in order"), lambda: _tidy(app)),
         Task(_nightly(digest, "retention", "Deleting old questions"), lambda: _forget_old(app)),
     ]
     if app.settings.documents.paths:
-        found.insert(0, Task(_nightly(digest, "refresh", "Reading the documents again"), lambda: _refresh(app)))
+        found.insert(1, Task(_nightly(digest, "refresh", "Reading the documents again"), lambda: _refresh(app)))
     return found
+
+
+def weekly_digest(app: App, post: Post | None) -> WeeklyDigest:
+    """What makes and posts the digest."""
+    return WeeklyDigest(
+        app.reporting.make,
+        post,
+        app.questions,
+        app.reporting.store,
+        _now,
+        silent=app.settings.digest.quiet == "silence",
+    )
 
 
 def jobs(app: App) -> list[Job]:
@@ -68,6 +84,14 @@ def weekly(settings: DigestSettings, name: str, title: str) -> Job:
     )
 
 
+def _report(reports: WeeklyDigest) -> None:
+    reports.run()
+
+
+def _resume(reports: WeeklyDigest) -> None:
+    reports.resume()
+
+
 def _refresh(app: App) -> None:
     documents = app.settings.documents
     request = IngestRequest(paths=documents.paths, collection=documents.collection, skip=(app.settings.data,))
@@ -89,6 +113,7 @@ def _forget_old(app: App) -> None:
     app.posts.delete_before(_now() - timedelta(days=_POST_DAYS))
     if days := app.settings.privacy.retention_days:
         app.questions.delete_before(_now() - timedelta(days=days))
+        app.reporting.store.delete_before(_now() - timedelta(days=days))
 
 
 def _now() -> datetime:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.app import App
+from bot.chat.digest_posting import DigestPosting
 from bot.chat.notifying import Notifier
 from bot.chat.ports import Platform
 from bot.chat.running import Background, RunOptions, RunParts
 from bot.chat.service import ChatOptions, ChatService
-from bot.chat_settings import PLATFORMS, admins, outsiders_answered
+from bot.chat_settings import PLATFORMS, admins, outsiders_answered, review_channels
 from bot.credentials import credential, needed
 from bot.settings import Settings
+from bot.weekly_digest import Post
 from store.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ def run_parts_of(app: App, wanted: frozenset[str] | None) -> RunParts:
     platforms = [_platform(name, app.settings, service) for name in names]
     if names and not admins(app.settings):
         app.report("No admin is named in the settings under [admins]: nobody can approve a source in chat.")
+    channels = review_channels(app.settings)
+    digests = DigestPosting(app.posts, app.questions, channels, app.chat.workers, app.now)
     return RunParts(
         service=service,
         cards=app.chat.cards,
@@ -55,7 +59,8 @@ def run_parts_of(app: App, wanted: frozenset[str] | None) -> RunParts:
         ready=app.ready,
         notifier=Notifier(app.discovery.notices, app.chat.workers, app.now),
         routes=[route for platform in platforms for route in platform.routes()],
-        background=_background(app) if scheduled else (),
+        digests=digests,
+        background=_background(app, digests.post_from_thread if channels else None) if scheduled else (),
     )
 
 
@@ -105,8 +110,8 @@ def _platform(name: str, settings: Settings, service: ChatService) -> Platform:
     return DiscordPlatform(discord, service)
 
 
-def _background(app: App) -> tuple[Background, ...]:
+def _background(app: App, post: Post | None) -> tuple[Background, ...]:
     from bot.jobs import jobs, runner
     from bot.scheduler import Scheduler
 
-    return (Scheduler(runner(app), jobs(app)),)
+    return (Scheduler(runner(app, post), jobs(app)),)

@@ -19,6 +19,7 @@ from bot.digest_settings import DigestSettings
 from bot.discovery_settings import DiscoverySettings, GithubSettings
 from bot.llm_settings import LlmSettings
 from bot.section import Section
+from bot.topics_settings import TopicsSettings
 from store.errors import ConfigurationError
 from store.records import Rule
 
@@ -176,8 +177,7 @@ class Settings(BaseSettings):
     privacy: PrivacySettings = PrivacySettings()
     channels: dict[str, ChannelSettings] = Field(default_factory=dict)
     llm: LlmSettings = LlmSettings()
-    # Sections whose keys are checked by the parts that read them.
-    topics: dict[str, Any] = Field(default_factory=dict)
+    topics: TopicsSettings = TopicsSettings()
     discovery: DiscoverySettings = DiscoverySettings()
     digest: DigestSettings = DigestSettings()
     admins: AdminsSettings = AdminsSettings()
