@@ -4,25 +4,36 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from bot.chat.digest_cards import digest_cards
 from bot.chat.messages import Card
+from bot.discovering import Discovering, Installed
 from discovery.digest import Digest, DigestOptions
 from discovery.digests import DigestParts, Digests
 from discovery.rounds import Progress, RoundParts, Rounds
 from discovery.schedule import zone_of
+from store.database import Database
 from store.gap_activity import GapActivity
 from store.rounds import RoundStore
 
-if TYPE_CHECKING:
-    from bot.app import App
+
+class Reportable(Installed, Protocol):
+    """The parts below, as :class:`bot.app.App` builds them."""
+
+    @property
+    def database(self) -> Database:
+        """The SQL database."""
+
+    @property
+    def discovery(self) -> Discovering:
+        """What finds documents for gaps."""
 
 
 class Reporting:
     """Rounds and digests over one installation, each part built when it is first asked for."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Reportable) -> None:
         self._app = app
         self._settings = app.settings
 
