@@ -11,6 +11,7 @@ from bot.chat.messages import Card
 from bot.discovering import Discovering, Installed
 from discovery.digest import Digest, DigestOptions
 from discovery.digests import DigestParts, Digests
+from discovery.platforms import load_platforms
 from discovery.rounds import Progress, RoundParts, Rounds
 from discovery.schedule import zone_of
 from store.database import Database
@@ -61,6 +62,19 @@ class Reporting:
             embedder=lambda: self._app.index.embedder,
             searched=topics.searched,
             same_topic=topics.similarity,
+        )
+        return Rounds(parts)
+
+    @cached_property
+    def glance(self) -> Rounds:
+        """Sees the topics as they are now without model, indexes and finders: beside a running bot too."""
+        parts = RoundParts(
+            gaps=self._app.gaps,
+            activity=self.activity,
+            rounds=self.store,
+            platforms=load_platforms,
+            now=_now,
+            same_topic=self._settings.topics.similarity,
         )
         return Rounds(parts)
 

@@ -10,7 +10,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from bot.chat.digest_cards import digest_cards
@@ -26,6 +26,7 @@ _KIND = "digest"
 RESUMED_FOR = timedelta(days=3)
 """A digest that could not be posted for longer is given up: the next one is near, and nobody reads two at once."""
 _SAME_WEEK = timedelta(days=1)
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Delivered(Protocol):
@@ -87,18 +88,29 @@ class WeeklyDigest:
         if self._post is None or (digest.quiet and self._silent):
             self._rounds.report(digest.number, self._now())
             return digest
-        kept = {"number": digest.number, "at": self._now().isoformat(), "cards": _stored(digest_cards(digest))}
-        self._claims.claim(_KIND, _key(digest.number), now=self._now(), retry_seconds=math.inf, payload=kept)
-        self._deliver(kept)
+        self.post(digest)
         return digest
 
+    def post(self, digest: Digest) -> bool:
+        """Post a digest, or what is missing of it; whether anything was.
+
+        Raises:
+            UnavailableError: parts could not be posted; :meth:`resume` tries them again.
+        """
+        kept = {"number": digest.number, "at": self._now().isoformat(), "cards": _stored(digest_cards(digest))}
+        key = _key(digest.number)
+        if self._claims.claim(_KIND, key, now=self._now(), retry_seconds=math.inf, payload=kept):
+            self._deliver(kept)
+            return True
+        return self.resume() > _NEVER
+
     def resume(self) -> datetime:
-        """Post what is missing of digests that were begun; when the latest of them was, the year 1 for none.
+        """Post what is missing of digests that were begun; when the latest of them was begun, the year 1 for none.
 
         Raises:
             UnavailableError: parts could not be posted; the next call tries them again.
         """
-        latest = datetime.min.replace(tzinfo=self._now().tzinfo)
+        latest = _NEVER
         if self._post is None:
             return latest
         for kept in self._claims.unfinished_claims(_KIND, self._now() + timedelta(seconds=1)):

@@ -1,0 +1,42 @@
+"""Connects to the platforms, lets something be posted, and disconnects."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from bot.chat.ports import Platform
+from bot.chat.running import RunParts
+
+Result = TypeVar("Result")
+
+
+async def post_once(parts: RunParts, work: Callable[[], Result]) -> Result:
+    """What ``work`` returns, done in a thread while the platforms are connected.
+
+    Who is connected is a replica of the bot, if only for a moment: what arrives meanwhile is answered before the end.
+
+    Args:
+        parts: the platforms with what they need.
+        work: posts through ``parts.digests``.
+
+    Raises:
+        ConfigurationError: a token, scope or intent is missing.
+        UnavailableError: a platform cannot be reached.
+    """
+    connected: list[Platform] = []
+    if parts.digests is not None:
+        parts.digests.attach()
+    try:
+        for platform in parts.platforms:
+            parts.service.connect(platform)
+            for listener in (parts.notifier, parts.digests):
+                if listener is not None:
+                    listener.connect(platform)
+            await platform.start()
+            connected.append(platform)
+        return await asyncio.to_thread(work)
+    finally:
+        for platform in connected:
+            await platform.stop()
