@@ -123,7 +123,7 @@ class Listener:
         spot = await self._parts.spot(message.channel.id)
         if spot is None:
             return
-        place = self._parts.place(Target(spot, message.id, member.id, "", in_thread=True))
+        place = self._parts.place(Target(spot, message.id, member.id, "", in_thread=True, once=False))
         try:
             await place.show(answer_pages(outgoing), private=True)
         except RefusedError:

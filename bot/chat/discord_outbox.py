@@ -124,6 +124,7 @@ class Outbox:
         *,
         answers: int | None = None,
         calling: discord.AllowedMentions | None = None,
+        key: str = "",
     ) -> int:
         """Post a message; its id. The caller holds the channel's turn.
 
@@ -132,13 +133,15 @@ class Outbox:
             page: what it shows.
             answers: the message that it replies to; it does not matter when that is gone.
             calling: who is called; nobody when None.
+            key: Discord takes only one message with it within some minutes, whichever process sends it; at most 25
+                characters. Empty for one of its own.
 
         Raises:
             RefusedError: Discord said no.
             UnavailableError: it could not be delivered in time.
         """
         target = self._client.get_partial_messageable(channel)
-        arguments = arguments_of(page) | {"nonce": secrets.token_hex(12), "mention_author": False}
+        arguments = arguments_of(page) | {"nonce": key or secrets.token_hex(12), "mention_author": False}
         if calling is not None:
             arguments["allowed_mentions"] = calling
         if answers is not None:

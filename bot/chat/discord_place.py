@@ -34,6 +34,7 @@ class Target:
         author: the person's id.
         question: the words.
         in_thread: it continues a conversation in a channel, so that no thread is opened from it.
+        once: all that is said here answers the message, so that Discord may take it once only, whoever says it.
     """
 
     spot: Spot
@@ -41,6 +42,7 @@ class Target:
     author: int
     question: str
     in_thread: bool = False
+    once: bool = True
 
 
 class _WithdrawnError(Exception):
@@ -192,4 +194,6 @@ class MessagePlace:
         async with self._outbox.turn(channel):
             for page in pages[len(self._sent) :]:
                 reply_to = answers if answers and not self._sent else None
-                self._sent.append(str(await self._outbox.post(channel, page, answers=reply_to)))
+                # Another process that answers the same message, or did before it died, is recognised by Discord.
+                key = f"{self._target.message}-{len(self._sent)}" if self._target.message and self._target.once else ""
+                self._sent.append(str(await self._outbox.post(channel, page, answers=reply_to, key=key)))

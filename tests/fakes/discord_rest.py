@@ -48,6 +48,7 @@ class Rest:
         self.synced = []
         self.closed_to_direct = set()
         self._joined = set()
+        self._with_nonce = {}
         self.public = False
 
     def application(self):
@@ -194,11 +195,11 @@ class Rest:
         if body.get("embeds") and not self.world.allowed(number, EMBED):
             body["embeds"] = []
         check_message(body)
-        if body.get("enforce_nonce"):
-            for earlier in self.world.messages[number].values():
-                if earlier.get("nonce") == body["nonce"]:
-                    return answered(earlier)
+        limited("nonce", body.get("nonce", ""), 25, 0)
+        if body.get("enforce_nonce") and (earlier := self._with_nonce.get(body["nonce"])):
+            return answered(earlier)
         stored = self._stored(number, body)
+        self._with_nonce[body.get("nonce")] = stored
         if threaded and number not in self._joined:
             await self._join(number)
         await self.gateway.message("MESSAGE_CREATE", stored)

@@ -361,7 +361,9 @@ def test_a_tick_on_a_person_s_reply_makes_it_the_answer():
             await fake.react(ann, reply, "✅")
             await fake.until(lambda: core.adopted)
             await fake.until(lambda: fake.seen(fake.world.direct(ann)), "words in direct messages")
-            (marked,) = core.adopted
+            await fake.react(ben, reply, "✅")
+            await fake.until(lambda: fake.seen(fake.world.direct(ben)), "words for the second one")
+            marked = core.adopted[0]
             assert marked.text == "Press the <b> button."
             assert (marked.author.id, marked.marked_by.id) == (f"discord:{ben}", f"discord:{ann}")
             assert marked.conversation == f"{fake.general}:{question['id']}"
@@ -424,6 +426,23 @@ def test_a_command_in_words_is_carried_out_where_it_was_written():
             assert [one for one in core.heard if not one.by_bot] == []
             await fake.say(ann, channel, "help me with the VPN")
             await fake.until(lambda: core.delivered)
+
+    asyncio.run(go())
+
+
+def test_two_processes_that_both_hear_a_command_in_words_answer_it_once():
+    async def go():
+        async with discord_server() as fake:
+            cores = [FakeCore(), FakeCore()]
+            for core in cores:
+                core.shown = {"help": (Outgoing("This is what I do. " * 200),)}
+            async with connected(fake, cores[0]), connected(fake, cores[1]):
+                ann = fake.person()
+                channel = fake.world.direct(ann)
+                await fake.say(ann, channel, "help")
+                await fake.until(lambda: all(core.commands for core in cores) and len(fake.seen(channel)) > 1)
+                await fake.quiet()
+                assert " ".join(fake.texts(channel)).count("This is what I do.") == 200
 
     asyncio.run(go())
 
