@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 MOST_QUESTIONS = 25
 """Questions of a topic that are tried; a large topic is judged by its most central ones."""
+_KEPT = 64
+"""Documents that are kept read and embedded, those tried last."""
 _NEAR = 0.1
 """How far below today's best score the source's nearest chunk may be for an answer to be looked at again."""
 
@@ -80,6 +82,7 @@ class Previews:
     def __init__(self, parts: PreviewParts) -> None:
         self._parts = parts
         self._vectors: dict[str, Vectors] = {}
+        self._read: dict[tuple[str, str], Prepared] = {}
 
     def preview(self, topic: Topic, questions: Sequence[str], sources: Sequence[Source]) -> list[Tried]:
         """What each source would change, best first.
@@ -125,10 +128,8 @@ class Previews:
     def _tried(
         self, source: Source, place: int, fetched: Fetched, before: Mapping[str, Reply], today: Asker
     ) -> Tried | None:
-        try:
-            prepared = self._parts.trying.prepare(document_of(source, fetched, self._parts.place.target))
-        except LoadError as error:
-            logger.info("%s was left out: %s", source.key, error)
+        prepared = self._prepared(source, fetched)
+        if prepared is None:
             return None
         asker = self._parts.trying.with_document(prepared)
         asked = [self._asked(text, reply, asker, prepared) for text, reply in before.items()]
@@ -139,7 +140,22 @@ class Previews:
             changed=self._changed(prepared, today, asker),
             standing=standing(source.licence, self._parts.allowed),
         )
-        return Tried(replace(source, reasons=reasons(trial)), preview_of(trial), score(trial))
+        told = replace(source, reasons=reasons(trial), size=source.size or len(fetched.content))
+        return Tried(told, preview_of(trial), score(trial))
+
+    def _prepared(self, source: Source, fetched: Fetched) -> Prepared | None:
+        """A source is often found for several topics of a round; embedding it is the dearest step."""
+        pinned = (source.key, source.revision)
+        known = self._read.pop(pinned, None) if source.revision else None
+        try:
+            prepared = known or self._parts.trying.prepare(document_of(source, fetched, self._parts.place.target))
+        except LoadError as error:
+            logger.info("%s was left out: %s", source.key, error)
+            return None
+        self._read[pinned] = prepared
+        while len(self._read) > _KEPT:
+            self._read.pop(next(iter(self._read)))
+        return prepared
 
     def _asked(self, text: str, before: Reply, asker: Asker, prepared: Prepared) -> AskedWith:
         reply = asker.ask(Question(text, collections=self._parts.place.readable()))

@@ -14,7 +14,8 @@ MOST_CHARACTERS = 256
 MOST_WORDS = 5
 """More words than that occur together almost nowhere."""
 _COUNTS = (MOST_WORDS, 3, 2)
-"""How many words are tried; one alone, which finds everything, only where the topic has no other."""
+"""How many of the first words are tried, before the next two; one alone, which finds everything, only where the topic
+has no other."""
 _LONGEST_WORD = 60
 _SPECIAL = re.compile(r"[^\w.-]+")
 
@@ -43,9 +44,10 @@ def _queries(words: Sequence[str], organisations: Sequence[str], qualifier: str)
     chosen = search_words(words)[:MOST_WORDS]
     if not chosen:
         return
-    counts = {min(count, len(chosen)) for count in _COUNTS}
-    for count in sorted(counts, reverse=True):
-        yield from _placed(chosen[:count], [f"org:{name}" for name in organisations], qualifier)
+    tries = dict.fromkeys([*(tuple(chosen[:count]) for count in _COUNTS), tuple(chosen[2:4])])
+    for some in tries:
+        if len(some) > 1 or len(chosen) == 1 == len(some):
+            yield from _placed(some, [f"org:{name}" for name in organisations], qualifier)
 
 
 def _placed(words: Sequence[str], places: Sequence[str], qualifier: str) -> Iterator[str]:

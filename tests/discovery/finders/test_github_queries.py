@@ -20,6 +20,10 @@ def test_queries_go_from_many_words_to_two():
     ]
 
 
+def test_the_next_two_words_have_a_turn_of_their_own():
+    assert repository_queries(["lisbon", "office", "bicycle", "park"])[-1].startswith("bicycle park in:")
+
+
 def test_a_single_word_is_searched_for_when_there_is_no_other():
     assert repository_queries(["Kubernetes"]) == ["kubernetes in:name,description,topics,readme"]
 
