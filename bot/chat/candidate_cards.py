@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.chat.messages import Action, Card, Verb
+from bot.chat.messages import Action, Card, Outgoing, Verb
 from store.records import Candidate, CandidateState, Preview, Source
 
 _TITLE = 140
@@ -29,6 +29,13 @@ def candidate_card(candidate: Candidate) -> Card:
         facts=_facts(candidate),
         actions=actions_of(candidate),
     )
+
+
+def as_message(card: Card) -> Outgoing:
+    """A card as an answer, for places where cards have no place of their own."""
+    facts = "\n".join(f"- {label}: {value}" for label, value in card.facts.items())
+    parts = [f"**{card.title}**", card.body, facts]
+    return Outgoing("\n\n".join(part for part in parts if part), actions=card.actions)
 
 
 def actions_of(candidate: Candidate) -> tuple[Action, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,6 +28,7 @@ _SHOWN_GAPS = 15
 _SHOWN_TOPICS = 10
 _SHOWN_CANDIDATES = 10
 _SNOOZE_DAYS = 7
+_ID = re.compile(r"(?=.*\d)[0-9a-f]{4,12}|[0-9a-f]{12}")
 _WORDS = {"gaps", "digest", "status", "help", "candidates"}
 
 
@@ -86,7 +88,7 @@ class Review:
         """What a command shows or does, in words that everybody may see; empty when the words are no command."""
         first, _, rest = words.strip().partition(" ")
         verb = first.casefold()
-        if verb in {one.value for one in DECISIONS} and rest.strip():
+        if verb in {one.value for one in DECISIONS} and _names_candidate(rest):
             return (self._decided(Verb(verb), rest.strip(), person),)
         if verb == "notices" and rest.strip().casefold() in {"on", "off"}:
             return (self._switched(person, on=rest.strip().casefold() == "on"),)
@@ -173,6 +175,19 @@ class Review:
         waiting = self._parts.candidates.listed((CandidateState.PENDING,))
         shown = [candidate for candidate in waiting if _may_see(candidate)]
         return tuple(candidate_card(candidate) for candidate in shown[:_SHOWN_CANDIDATES])
+
+
+def _names_candidate(rest: str) -> bool:
+    """Whether what follows a decision is the id of a candidate, or the beginning of one, and no sentence."""
+    first = rest.split(maxsplit=1)[0] if rest.strip() else ""
+    return bool(_ID.fullmatch(first))
+
+
+def is_command(words: str) -> bool:
+    """Whether a message may be a command: its first word is one, and little follows."""
+    first, _, rest = words.strip().partition(" ")
+    verb = first.casefold()
+    return (verb in _WORDS and not rest.strip()) or verb == "notices" or verb in {one.value for one in DECISIONS}
 
 
 def outcome_text(outcome: Outcome) -> str:

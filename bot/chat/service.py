@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
 from bot.chat.asking import Asking
+from bot.chat.candidate_cards import as_message
 from bot.chat.cards import CardKeeper
 from bot.chat.feedback import Feedback
 from bot.chat.handlers import words_for
@@ -18,7 +19,7 @@ from bot.chat.intake import Intake, addressed, how_addressed, take_in
 from bot.chat.messages import Addressed, Card, Heard, Marked, Outgoing, Person, Press, Verb
 from bot.chat.pacing import Pace
 from bot.chat.ports import Place, Platform
-from bot.chat.review import DECISIONS, Review
+from bot.chat.review import DECISIONS, Review, is_command
 from bot.chat.wording import GREETING, OUTSIDER, TOO_FAST, queued
 from bot.chat.work import Workers
 from store.errors import GaplightError
@@ -195,6 +196,8 @@ class ChatService:
             return await self._deliver(place, Outgoing(OUTSIDER, private=not heard.alone))
         if intake is Intake.GREET:
             return await self._deliver(place, Outgoing(GREETING))
+        if how is Addressed.DIRECTLY and (shown := await self._commanded(heard)):
+            return await self._deliver_all(place, shown)
         if not self._pace.allows(f"pace:{heard.conversation}", self._options.answers_a_minute, _MINUTE):
             return await self._paused(heard, place)
         if how is not Addressed.OVERHEARD:
@@ -206,6 +209,20 @@ class ChatService:
             await place.dismiss()
             return _Delivered()
         return await self._deliver(place, outgoing)
+
+    async def _commanded(self, heard: Heard) -> tuple[Outgoing | Card, ...]:
+        """What a command shows that was written as a message; empty for a question."""
+        if not is_command(heard.text):
+            return ()
+        return await self.command(heard.text, heard.author, heard.channel, heard.visibility)
+
+    async def _deliver_all(self, place: Place, shown: Sequence[Outgoing | Card]) -> _Delivered | None:
+        """Deliver one after another; None as soon as one could not be delivered."""
+        for one in shown:
+            outgoing = one if isinstance(one, Outgoing) else as_message(one)
+            if await self._deliver(place, outgoing) is None:
+                return None
+        return _Delivered()
 
     async def _paused(self, heard: Heard, place: Place) -> _Delivered | None:
         """Say once a minute that it goes too fast: a machine at the other end would answer every notice."""

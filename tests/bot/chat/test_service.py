@@ -172,6 +172,20 @@ def test_nothing_is_taken_in_while_the_process_stops(service, platform):
     assert asyncio.run(service.settled(1.0))
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"), [("help", "`gaps`"), ("Gaps", "Nothing is open"), ("status", "All is well")]
+)
+def test_commands_work_as_messages_too(here, service, platform, words, shown):
+    room = hear(service, platform, replace(HEARD, text=words))[0]
+    assert shown in room.texts[0]
+    assert here.questions.stats().questions == 0
+
+
+@pytest.mark.parametrize("words", ["approve the new policy", "reject all spam how?", "help me with the VPN client"])
+def test_a_sentence_that_begins_like_a_command_is_a_question(here, service, platform, words):
+    assert hear(service, platform, replace(HEARD, text=words))[0].delivered[0].reply is not None
+
+
 # Conversation
 
 
