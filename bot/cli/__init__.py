@@ -8,7 +8,24 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import ask, candidates, care, chat, demo, discover, gaps, ingest, jobs, measuring, run, stats, verify
+from bot.cli import (
+    ask,
+    candidates,
+    care,
+    chat,
+    demo,
+    digest,
+    discover,
+    gaps,
+    ingest,
+    jobs,
+    measuring,
+    probing,
+    run,
+    stats,
+    topics,
+    verify,
+)
 from bot.cli.state import State
 
 app = typer.Typer(
@@ -50,5 +67,22 @@ def options(
     context.obj = State(config, data)
 
 
-for family in (ingest, ask, chat, run, jobs, gaps, discover, candidates, verify, measuring, stats, care, demo):
+for family in (
+    ingest,
+    ask,
+    chat,
+    run,
+    jobs,
+    gaps,
+    topics,
+    digest,
+    discover,
+    candidates,
+    verify,
+    measuring,
+    probing,
+    stats,
+    care,
+    demo,
+):
     family.register(app)
