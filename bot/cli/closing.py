@@ -1,34 +1,53 @@
-"""The part of the demo that closes a gap: look for a document, approve it, ask again."""
+"""The part of the demo that closes a gap: a round with its digest, an approval, the question asked again."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from rich.console import Console
 
 from bot.app import App
 from bot.cli.output import progress_bar
 from bot.cli.render import show_reply
+from discovery.digest_html import digest_html
+from discovery.digest_markdown import digest_markdown
 from store.errors import GaplightError
-from store.records import Candidate, Question, Topic
+from store.records import Candidate, Question
+from store.rounds import Round
 
 _BY = "demo:admin"
 
 
 def close_one_gap(app: App, target: Console) -> bool:
-    """Look for a document for each gap, approve the best suggestion, and show what its question is answered now.
+    """Make a round, show its digest, approve the best suggestion, and show what its question is answered now.
 
     Returns:
         Whether a document was ingested.
     """
     folders = ", ".join(str(folder) for folder in app.settings.discovery.folders)
-    target.print(f"\nLooking for documents for the gaps in {folders}\n", style="bold", markup=False)
-    found = _suggested(app)
-    if not found:
-        target.print("Nothing there comes near.", markup=False)
-        return False
-    for topic, candidate in found:
-        target.print(_line(topic, candidate), markup=False)
-    topic, best = max(found, key=lambda one: one[1].score)
-    target.print(f"\nAn admin approves {best.source.title}: it is ingested, and the question is asked again.\n")
+    target.print(f"\nA round: topics of the gaps, and documents for them from {folders}\n", style="bold", markup=False)
+    made = _round(app)
+    digest = app.reporting.digests.of(made)
+    target.print(digest_markdown(digest), markup=False)
+    page = app.settings.data / "digest.html"
+    page.write_text(digest_html(digest), encoding="utf-8")
+    waiting = [app.candidates.get(one) for one in made.candidates]
+    closed = bool(waiting) and _approved(app, target, max(waiting, key=lambda one: one.score))
+    app.reporting.store.report(made.number, app.now())
+    target.print(f"\nThe report as a page: {Path(page).absolute()}", markup=False)
+    return closed
+
+
+def _round(app: App) -> Round:
+    with progress_bar() as bar:
+        task = bar.add_task("Looking for documents", total=None)
+        return app.reporting.rounds.run(
+            lambda label, done, topics: bar.update(task, description=label, completed=done, total=topics)
+        )
+
+
+def _approved(app: App, target: Console, best: Candidate) -> bool:
+    target.print(f"\nAn admin approves {best.source.title}: it is ingested, and the questions are asked again.\n")
     try:
         outcome = app.discovery.decisions.approve(best.id, _BY)
     except GaplightError as error:
@@ -37,20 +56,7 @@ def close_one_gap(app: App, target: Console) -> bool:
     for gap in outcome.reasked:
         state = "closed" if gap.closed else "still open"
         target.print(f"Gap {gap.gap_id[:8]} is {state}: support {gap.before:.2f} before, {gap.after:.2f} now.")
-    target.print(f"\n? {topic.question}\n", style="bold cyan", markup=False)
-    show_reply(app.engine.ask(Question(topic.question, platform="demo"), log=False), target)
+    for gap in outcome.reasked[:1]:
+        target.print(f"\n? {gap.question}\n", style="bold cyan", markup=False)
+        show_reply(app.engine.ask(Question(gap.question, platform="demo"), log=False), target)
     return True
-
-
-def _suggested(app: App) -> list[tuple[Topic, Candidate]]:
-    """The best suggestion for each gap that has one."""
-    with progress_bar() as bar:
-        topics = bar.track(app.discovery.topics(), description="Looking")
-        found = [(topic, app.discovery.suggesting.suggest(topic).candidates) for topic in topics]
-    return [(topic, candidates[0]) for topic, candidates in found if candidates]
-
-
-def _line(topic: Topic, candidate: Candidate) -> str:
-    preview = candidate.preview
-    shown = f", would answer {preview.answered} of {preview.asked}" if preview else ""
-    return f"- {topic.question}\n    {candidate.source.title} ({candidate.source.location}){shown}"
