@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from bot.credentials import credential
 from bot.settings import Settings
-from discovery.closure import UNSETTLED, Closure, ClosureParts
+from discovery.closure import Closure, ClosureParts
 from discovery.decisions import DecisionParts, Decisions
 from discovery.finders.screening import Screened
 from discovery.fine_answers import FineAnswers
@@ -18,7 +18,6 @@ from discovery.ports import Finder
 from discovery.preview import PreviewParts, Previews
 from discovery.provenance import Place, Target
 from discovery.regression import Regression
-from discovery.single_topics import topics_of
 from discovery.suggesting import Suggesting, SuggestingParts
 from discovery.updates import Updates
 from store.audit import AuditLog
@@ -27,7 +26,7 @@ from store.documents import DocumentStore
 from store.gaps import GapStore
 from store.index import Index
 from store.questions import QuestionStore
-from store.records import Source, Topic, Visibility
+from store.records import Source, Visibility
 from store.search import SearchOptions
 from store.source_ingest import SourceIngestor
 
@@ -132,10 +131,6 @@ class Discovering:
             kept=limits.candidates,
         )
         return Suggesting(parts)
-
-    def topics(self) -> list[Topic]:
-        """Open gaps, each as a topic of its own, those that most people asked about first."""
-        return topics_of(self._app.gaps.list(UNSETTLED), self._app.engine_parts.corpus().platforms)
 
     @cached_property
     def closure(self) -> Closure:

@@ -107,6 +107,8 @@ def _ask_closed_gaps(app: App) -> None:
 def _tidy(app: App) -> None:
     app.discovery.decisions.resume()
     app.discovery.decisions.tidy()
+    for note in app.discovery.updates.check().notes:
+        logger.warning("%s", note)
 
 
 def _forget_old(app: App) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -46,7 +47,7 @@ def discover(
             'Name folders there, or set discovery.finders = ["github"]; docs/admins.md has examples.',
         )
     with opened(settings, report) as app, progress_bar() as bar:
-        topics = _chosen(app.discovery.topics(), topic)[:limit]
+        topics = _chosen(app.reporting.rounds.look().topics, topic)[:limit]
         suggested = [app.discovery.suggesting.suggest(one) for one in bar.track(topics, description="Looking")]
     if as_json:
         print_json({"topics": [_as_json(one) for one in suggested]})
@@ -56,13 +57,14 @@ def discover(
         raise typer.Exit(_NOT_ALL)
 
 
-def _chosen(topics: list[Topic], beginning: str) -> list[Topic]:
-    """The topics that were asked for.
+def _chosen(topics: Sequence[Topic], beginning: str) -> list[Topic]:
+    """The topics that were asked for; those of private questions only have no words that may be searched for.
 
     Raises:
         NotFoundError: there is none.
     """
-    found = [one for one in topics if one.id.startswith(beginning) or _holds(one, beginning)] if beginning else topics
+    told = [one for one in topics if one.question]
+    found = [one for one in told if one.id.startswith(beginning) or _holds(one, beginning)] if beginning else told
     if beginning and not found:
         raise NotFoundError(f"There is no open topic or gap {beginning!r}.", "`gaplight gaps list` shows open gaps.")
     return found

@@ -23,10 +23,10 @@ from pathlib import Path
 
 from bot.app import opened
 from bot.settings import Settings
-from discovery.single_topics import topic_of
 from store.records import CandidateState, GapState, Question
 from store.sources import IngestRequest
 from tests.benchmarks.ingesting import MODEL_CACHE
+from tests.fakes.discovery import topic_of
 
 SET = "anthropic_docs"
 FEWEST_OTHERS = 300
@@ -130,7 +130,7 @@ def detected_gap(app, question, gap_id, withheld):
     """What is suggested for one gap, while nothing has been ingested yet for another."""
     started = time.perf_counter()
     gap = app.gaps.get(gap_id)
-    suggested = app.discovery.suggesting.suggest(topic_of(gap, app.engine_parts.corpus().platforms))
+    suggested = app.discovery.suggesting.suggest(topic_of(gap))
     seconds = time.perf_counter() - started
     names = [withheld.get(Path(one.source.location).name, "") for one in suggested.candidates]
     right = RIGHT[question["id"]]

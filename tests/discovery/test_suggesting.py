@@ -7,14 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from discovery.fine_answers import FineAnswers
-from discovery.platforms import load_platforms
 from discovery.ports import Found
-from discovery.single_topics import topic_of
 from discovery.suggesting import Suggesting, SuggestingParts
 from store.errors import UnavailableError
 from store.records import GapState, Visibility
 from tests.discovery.loop_texts import KEY_GUIDE, KEY_QUESTION, OFF_TOPIC
-from tests.fakes.discovery import ShelfFinder
+from tests.fakes.discovery import ShelfFinder, topic_of
 
 LATER = datetime(2026, 6, 1, 10, tzinfo=UTC)
 
@@ -49,7 +47,7 @@ def suggesting(loop, *finders, **options):
 
 def test_what_helps_is_stored_and_what_is_about_something_else_is_not(loop):
     gap = loop.gap(KEY_QUESTION)
-    suggested = suggesting(loop).suggest(topic_of(gap, load_platforms()))
+    suggested = suggesting(loop).suggest(topic_of(gap))
     (candidate,) = suggested.candidates
     assert candidate.source.location == "keys.md"
     assert candidate == loop.candidates.get(candidate.id)
@@ -60,12 +58,12 @@ def test_what_helps_is_stored_and_what_is_about_something_else_is_not(loop):
 def test_a_gap_for_which_nothing_is_found_stays_open(make_loop):
     loop = make_loop({"garden.md": OFF_TOPIC})
     gap = loop.gap(KEY_QUESTION)
-    assert suggesting(loop).suggest(topic_of(gap, load_platforms())).candidates == ()
+    assert suggesting(loop).suggest(topic_of(gap)).candidates == ()
     assert loop.here.gaps.get(gap.id).state is GapState.OPEN
 
 
 def test_a_finder_that_does_not_work_leaves_the_others_their_turn(loop):
-    topic = topic_of(loop.gap(KEY_QUESTION), load_platforms())
+    topic = topic_of(loop.gap(KEY_QUESTION))
     suggested = suggesting(loop, BrokenFinder({}), LimitedFinder({})).suggest(topic)
     assert len(suggested.candidates) == 1
     assert suggested.failed == ("broken",)
@@ -76,7 +74,7 @@ def test_a_finder_that_does_not_work_leaves_the_others_their_turn(loop):
 def test_no_more_is_stored_than_may_be_suggested(make_loop):
     texts = {f"keys{number}.md": f"{KEY_GUIDE}\nNumber {number}.\n" for number in range(5)}
     loop = make_loop(texts)
-    topic = topic_of(loop.gap(KEY_QUESTION), load_platforms())
+    topic = topic_of(loop.gap(KEY_QUESTION))
     assert len(suggesting(loop, kept=2).suggest(topic).candidates) == 2
 
 
@@ -84,28 +82,8 @@ def test_all_wordings_are_asked(loop):
     gap = loop.gap(KEY_QUESTION)
     other = loop.gap("Which colour has the roof of the Lisbon office?")
     loop.here.gaps.merge([other.id], gap.id)
-    topic = topic_of(loop.here.gaps.get(gap.id), load_platforms())
+    topic = topic_of(loop.here.gaps.get(gap.id))
     assert len(suggesting(loop).questions(topic)) == 2
-
-
-# Gaps as topics
-
-
-def test_a_gap_is_a_topic_with_its_words_and_platforms(loop):
-    gap = loop.gap("How do I renew the ingress certificate in k8s?", asker="slack:U1")
-    topic = topic_of(gap, load_platforms())
-    assert topic.gap_ids == (gap.id,)
-    assert topic.platforms == ("Kubernetes",)
-    assert "ingress" in topic.terms
-    assert topic.label.startswith("renew ingress certificate")
-    assert (topic.askers, topic.private_gaps) == (1, 0)
-
-
-def test_nothing_is_told_of_a_private_gap(loop):
-    gap = loop.gap(KEY_QUESTION, visibility=Visibility.PRIVATE)
-    topic = topic_of(gap, load_platforms())
-    assert (topic.question, topic.terms, topic.platforms, topic.private_gaps) == ("", (), (), 1)
-    assert topic.label == "a question asked in private"
 
 
 # What is fine today

@@ -20,7 +20,14 @@ from store.errors import NotFoundError
 from store.records import Candidate, Question, Source, Topic
 from store.search import Searcher, SearchOptions
 from store.source_ingest import SourceIngestor
+from store.text import informative, terms
 from tests.fakes.installation import POLICY
+
+
+def topic_of(gap):
+    """A gap as a topic of its own."""
+    words = tuple(term.surface for term in informative(terms(gap.question)))
+    return Topic(gap.id[:12], " ".join(words[:6]), gap.question, (gap.id,), words, askers=gap.askers, count=gap.count)
 
 
 class ShelfFinder:
