@@ -10,7 +10,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from bot.chat.digest_cards import digest_cards
@@ -26,7 +26,6 @@ _KIND = "digest"
 RESUMED_FOR = timedelta(days=3)
 """A digest that could not be posted for longer is given up: the next one is near, and nobody reads two at once."""
 _SAME_WEEK = timedelta(days=1)
-_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Delivered(Protocol):
@@ -77,22 +76,28 @@ class WeeklyDigest:
         self._report = report
 
     def run(self) -> Digest | None:
-        """Post this week's digest; the digest, or None when an attempt that had died was carried on instead.
+        """Post this week's digest; None when that was done, or carried on, within a day: a second attempt of one week.
 
         Raises:
             UnavailableError: parts could not be posted; :meth:`resume` tries them again.
         """
-        if self.resume() > self._now() - _SAME_WEEK:
+        failure = self._resumed()
+        latest = self._claims.latest_claims(_KIND, 1)
+        if latest and latest[0].claimed_at > self._now() - _SAME_WEEK:
+            if failure:
+                raise failure
             return None
+        if failure:
+            self._report(str(failure))
         digest = self._make()
         if self._post is None or (digest.quiet and self._silent):
             self._rounds.report(digest.number, self._now())
-            return digest
-        self.post(digest)
+        else:
+            self.post(digest)
         return digest
 
     def post(self, digest: Digest) -> bool:
-        """Post a digest, or what is missing of it; whether anything was.
+        """Post a digest, or what is missing of it; False when it was posted before.
 
         Raises:
             UnavailableError: parts could not be posted; :meth:`resume` tries them again.
@@ -102,26 +107,37 @@ class WeeklyDigest:
         if self._claims.claim(_KIND, key, now=self._now(), retry_seconds=math.inf, payload=kept):
             self._deliver(kept)
             return True
-        return self.resume() > _NEVER
+        known = self._claims.claim_of(_KIND, key)
+        if known is not None and known.finished_at is not None:
+            return False
+        self.resume()
+        return True
 
-    def resume(self) -> datetime:
-        """Post what is missing of digests that were begun; when the latest of them was begun, the year 1 for none.
+    def resume(self) -> None:
+        """Post what is missing of digests that were begun.
 
         Raises:
             UnavailableError: parts could not be posted; the next call tries them again.
         """
-        latest = _NEVER
+        if failure := self._resumed():
+            raise failure
+
+    def _resumed(self) -> UnavailableError | None:
+        """Post what is missing; why some of it could not be posted."""
+        failure = None
         if self._post is None:
-            return latest
+            return None
         for kept in self._claims.unfinished_claims(_KIND, self._now() + timedelta(seconds=1)):
             begun = datetime.fromisoformat(kept["at"])
             if begun < self._now() - RESUMED_FOR:
                 self._claims.finish(_KIND, _key(kept["number"]), now=self._now())
-                self._report(f"The digest of {begun:%Y-%m-%d} could not be posted and is given up.")
+                self._report(f"The digest of {begun:%Y-%m-%d} could not be posted whole and is given up.")
                 continue
-            self._deliver(kept)
-            latest = max(latest, begun)
-        return latest
+            try:
+                self._deliver(kept)
+            except UnavailableError as error:
+                failure = error
+        return failure
 
     def _deliver(self, kept: Mapping[str, Any]) -> None:
         assert self._post is not None
