@@ -76,7 +76,7 @@ def document_of(source: Source, fetched: Fetched, target: Target, **decision: ob
 
 
 def cited_path(source: Source) -> str:
-    """How a source is cited: ``owner/name/docs/a.md``, ``wiki/docs/a.md`` for a file of a folder, or a title."""
+    """How a source is cited: ``owner/name/guides/a.md``, ``wiki/guides/a.md`` for a file of a folder, or a title."""
     if source.finder == "person":
         return source.title
     return source.location.replace(":", "/", 1) if source.finder == "github" else source.location

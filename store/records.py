@@ -423,7 +423,7 @@ class Source:
     """A document that a finder came across, before anybody decided on it.
 
     Attributes:
-        key: names the source for good, whatever it is renamed to (``github:123:docs/a.md``, ``folder:/wiki/a.md``).
+        key: names the source for good, whatever it is renamed to (``github:123:guide.md``, ``folder:/wiki/a.md``).
         finder: who found it: ``github``, ``folder`` or ``person`` (somebody's reply in chat).
         location: where it is fetched from: ``owner/name:path``, a file's path, a message's address.
         revision: what pins its content: a commit, a content hash.

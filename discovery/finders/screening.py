@@ -19,7 +19,7 @@ def permitted(source: Source, allow: Sequence[str], deny: Sequence[str]) -> bool
 
     Args:
         source: named by its owner (``acme``), its repository or folder (``acme/handbook``) and its place
-            (``acme/handbook/docs/a.md``, ``wiki/docs/a.md``).
+            (``acme/handbook/guides/a.md``, ``wiki/guides/a.md``).
         allow: patterns with ``*`` and ``?``; a pattern for an owner or repository holds for everything in it.
         deny: the same.
     """
