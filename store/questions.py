@@ -21,7 +21,7 @@ from store.records import AbstainReason, Rule, ScopeFilter, Status, Visibility
 from store.statements import insert_for, upsert
 from store.tables import claims, questions, votes
 
-__all__ = ["Forgotten", "QuestionRecord", "QuestionStore", "Stats"]
+__all__ = ["Forgotten", "QuestionRecord", "QuestionStore", "Stats", "Votes"]
 
 LATENCY_SAMPLE = 10_000
 """Latencies and rates come from at most this many of the latest questions."""
@@ -59,6 +59,14 @@ class QuestionRecord:
     scope: ScopeFilter = field(default_factory=dict)
     id: str = ""
     conversation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """How many people found a reply helpful, and how many did not."""
+
+    helpful: int
+    unhelpful: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +235,15 @@ class QuestionStore:
             connection.execute(delete(votes).where(this))
 
     # Figures
+
+    def votes_since(self, moment: datetime) -> dict[str, Votes]:
+        """The votes on questions asked at or after a moment, by question; those without votes are left out."""
+        query = select(votes.c.question_id, votes.c.helpful).join(questions).where(questions.c.asked_at >= moment)
+        counts: dict[str, list[int]] = {}
+        with self._database.connect() as connection:
+            for question_id, helpful in connection.execute(query):
+                counts.setdefault(question_id, [0, 0])[not helpful] += 1
+        return {question_id: Votes(*count) for question_id, count in counts.items()}
 
     def stats(self, since: datetime | None = None) -> Stats:
         """Counts, rates, latencies and votes of the questions asked at or after a moment (all when None).
