@@ -62,6 +62,7 @@ def examine(app: App) -> Iterator[Finding]:
         ("slack", _slack),
         ("discord", _discord),
         ("admins", _admins),
+        ("sources", _sources),
     )
     for name, check in checks:
         try:
@@ -209,6 +210,29 @@ def _admins(app: App) -> Iterator[Finding]:
     else:
         advice = 'Add ids of people or groups to the settings: [admins] slack = ["U..."], discord = ["..."]'
         yield Finding("admins", Verdict.WARNING, "Nobody can approve a source in chat.", advice)
+
+
+def _sources(app: App) -> Iterator[Finding]:
+    """Where documents for gaps are looked for."""
+    chosen = app.settings.discovery
+    if "folder" in chosen.finders:
+        missing = [str(folder) for folder in chosen.folders if not folder.expanduser().is_dir()]
+        for folder in missing:
+            yield Finding("sources", Verdict.WARNING, f"The folder {folder} is not there.", "Mount it, or correct it.")
+        if chosen.folders and not missing:
+            yield Finding("sources", Verdict.OK, f"{len(chosen.folders)} folders are searched for documents.")
+    if "github" in chosen.finders:
+        yield _github(app)
+
+
+def _github(app: App) -> Finding:
+    """Whether GitHub answers, and lets code be searched."""
+    limits = app.discovery.github_api.get("/rate_limit")
+    left = limits.get("resources", {}).get("core", {}).get("remaining", "unknown")
+    if not credential("GITHUB_TOKEN"):
+        text = "GitHub answers, but GITHUB_TOKEN is not set: only repositories are searched, with a small quota."
+        return Finding("sources", Verdict.WARNING, text, "docs/admins.md says which token is needed.")
+    return Finding("sources", Verdict.OK, f"GitHub answers; {left} requests are left this hour.")
 
 
 def _channels_on(platform: str, settings: Settings) -> list[str]:

@@ -33,6 +33,7 @@ from store.source_ingest import SourceIngestor
 if TYPE_CHECKING:
     from bot.answering.engine import Parts, Policy
     from bot.answering.tryout import Tryout
+    from discovery.finders.github_api import GithubApi
 
 _BYTES = 1000
 
@@ -180,6 +181,13 @@ class Discovering:
         """New versions of what was ingested from elsewhere."""
         return Updates(self._app.candidates, self.finders, _now)
 
+    @cached_property
+    def github_api(self) -> GithubApi:
+        """GitHub, with the token of the environment."""
+        from discovery.finders.github_api import GithubApi
+
+        return GithubApi(self._app.settings.github.api_url, credential("GITHUB_TOKEN"), _now)
+
     def _screened(self, finder: Finder) -> Screened:
         return Screened(
             finder, self._settings.allow, self._settings.deny, self._app.candidates.of_source, self._ingested
@@ -201,9 +209,7 @@ class Discovering:
 
     def _github(self) -> Finder:
         from discovery.finders.github import GithubFinder, GithubOptions
-        from discovery.finders.github_api import GithubApi
 
-        api = GithubApi(self._app.settings.github.api_url, credential("GITHUB_TOKEN"), _now)
         limits = self._settings.limits
         options = GithubOptions(
             organisations=self._settings.organisations,
@@ -211,7 +217,7 @@ class Discovering:
             searches=limits.searches,
             size_limit=limits.file_kilobytes * _BYTES,
         )
-        return GithubFinder(api, options)
+        return GithubFinder(self.github_api, options)
 
 
 def _path(source: Source) -> str:

@@ -97,6 +97,7 @@ class GithubFinder:
         self._api = api
         self._search = Search(api)
         self._options = options or GithubOptions()
+        self._own_names = {name.casefold() for name in self._options.organisations}
 
     def find(self, topic: Topic, limit: int) -> Found:
         """Files that may be about a topic, those of one's own organisations first.
@@ -234,6 +235,9 @@ class GithubFinder:
             return
         try:
             repository = self._repository(repository_id)
+            if repository.private and repository.owner.casefold() not in self._own_names:
+                run.note(f"{repository.full_name} was left out: it is private, and none of discovery.organisations.")
+                return
             told = reason.format(owner=repository.owner, name=repository.full_name)
             source = self._source(repository, file, (told, *_remarks(repository)))
         except (NotFoundError, ConfigurationError) as error:

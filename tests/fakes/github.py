@@ -97,6 +97,8 @@ class FakeGithub:
             return status, {**limits, "X-RateLimit-Remaining": left - 1, **tagged, **extra}, data
 
     def _routed(self, path, query):
+        if path == "/rate_limit":
+            return 200, {}, {"resources": {"core": {"remaining": self.remaining.get("core", 0)}}}
         if match := re.fullmatch(r"/search/(code|repositories)", path):
             return self._search(match[1], query)
         if match := re.fullmatch(r"/repositories/(\d+)", path):

@@ -20,7 +20,7 @@ from tests.discovery.loop_texts import (
     KEY_QUESTION,
     OFF_TOPIC,
 )
-from tests.fakes.discovery import Loop
+from tests.fakes.discovery import Loop, ShelfFinder
 from tests.fakes.github import TOKEN, FakeGithub
 from tests.fakes.installation import Installation
 
@@ -147,6 +147,25 @@ def test_what_was_rejected_makes_room_for_the_next_and_never_comes_back(world):
     again = world.suggested(gap)
     assert first.id not in {one.id for one in again}
     assert second.id in {one.id for one in again}
+
+
+def test_the_loop_runs_on_both_databases(database, tmp_path, minilm):
+    installation = Installation(tmp_path, minilm, database)
+    try:
+        installation.write(HANDBOOK)
+        loop = Loop(installation, ShelfFinder({"keys.md": KEY_GUIDE}))
+        gap = loop.gap(KEY_QUESTION, asker="slack:U1", platform="slack", conversation="C1:1.1")
+        (candidate,) = loop.suggested(gap)
+        assert [one.closed for one in loop.decisions.approve(candidate.id, BY).reasked] == [True]
+        assert loop.regression.check().kept == 1
+        assert [notice.asker for notice in loop.notices.take()] == ["slack:U1"]
+        loop.finders["shelf"].texts["keys.md"] = OFF_TOPIC
+        (update,) = loop.updates.check().offered
+        loop.decisions.approve(update.id, BY)
+        assert installation.gaps.get(gap.id).state is GapState.REOPENED
+        assert loop.actions(gap.id) == ["gap.closed", "gap.reopened"]
+    finally:
+        installation.index.close()
 
 
 def test_a_pinned_revision_is_what_is_ingested(here, github):

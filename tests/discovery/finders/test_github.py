@@ -187,6 +187,13 @@ def test_a_private_repository_is_named_as_such(github, finder):
     assert "Its repository is private." in source.reasons
 
 
+def test_a_private_repository_of_others_is_not_suggested_though_the_token_reads_it(github, finder):
+    github.add("somebody/diary", {"README.md": GUIDE}, private=True)
+    found = finder.find(TOPIC, 5)
+    assert found.sources == ()
+    assert "somebody/diary was left out: it is private, and none of discovery.organisations." in found.notes
+
+
 def test_a_blocked_repository_is_left_out_and_the_search_goes_on(github, finder):
     github.add("acme/blocked", {"docs/keys.md": GUIDE})
     github.add("acme/handbook", {"docs/keys.md": GUIDE})
