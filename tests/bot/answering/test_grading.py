@@ -6,12 +6,10 @@ import pytest
 
 from bot.answering.grading import Grader, graded, parse_grades
 from bot.answering.llm_budget import Window
-from bot.answering.llm_client import LlmClient
-from bot.answering.llm_http import Endpoint
 from bot.answering.sources import Rules
 from store.errors import LlmError, UnavailableError
 from store.records import Passage, Visibility
-from tests.fakes.llm import LlmServer, fails, grades, hangs, says
+from tests.fakes.llm import fails, grades, hangs, says
 
 QUESTION = "How do I reset the VPN client?"
 
@@ -28,24 +26,10 @@ ELSEWHERE = tuple(passage(number) for number in range(7, 10))
 
 
 @pytest.fixture
-def server():
-    server = LlmServer()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def make(server):
-    clients = []
-
-    def made(*, private=True, window=None, **endpoint):
-        values = {"base_url": server.base_url, "model": "small", "retries": 0, "total_seconds": 10.0} | endpoint
-        clients.append(LlmClient(Endpoint(**values)))
-        return Grader(clients[-1], window or Window(), Rules(private=private))
-
-    yield made
-    for client in clients:
-        client.close()
+def make(client_of):
+    return lambda *, private=True, window=None, **endpoint: Grader(
+        client_of(**endpoint), window or Window(), Rules(private=private)
+    )
 
 
 def never(_words):

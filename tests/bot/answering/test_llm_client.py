@@ -10,13 +10,10 @@ import time
 
 import pytest
 
-from bot.answering.llm_breaker import BreakerPolicy
-from bot.answering.llm_client import LlmClient
 from bot.answering.llm_http import Endpoint
 from bot.answering.llm_wire import Usage
 from store.errors import LlmError, LlmFailure
 from tests.fakes.llm import (
-    LlmServer,
     breaks_off,
     completion,
     drips,
@@ -32,28 +29,6 @@ FAR = 30.0
 """Seconds that no call here may take: only a server that is waited for without limit would."""
 
 
-@pytest.fixture
-def server():
-    server = LlmServer()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def make(server):
-    clients = []
-
-    def made(breaker=None, pause=None, **endpoint):
-        values = {"base_url": server.base_url, "model": "small", "retries": 0, "total_seconds": 10.0} | endpoint
-        client = LlmClient(Endpoint(**values), breaker, pause or (lambda _seconds: None))
-        clients.append(client)
-        return client
-
-    yield made
-    for client in clients:
-        client.close()
-
-
 def ask(client, **options):
     return client.complete(PROMPT, answer_tokens=100, **options)
 
@@ -65,9 +40,9 @@ def failure(client, **options):
 
 
 @pytest.mark.parametrize("stream", [True, False])
-def test_an_answer_comes_with_the_tokens_that_it_took(server, make, stream):
+def test_an_answer_comes_with_the_tokens_that_it_took(server, client_of, stream):
     server.script(says("Press the blue button.", usage={"prompt_tokens": 12, "completion_tokens": 5}))
-    answer = ask(make(stream=stream))
+    answer = ask(client_of(stream=stream))
     assert (answer.text, answer.usage) == ("Press the blue button.", Usage(12, 5))
     sent = server.requests[0]
     assert (sent["model"], sent["max_tokens"], sent["temperature"]) == ("small", 100, 0)
@@ -75,54 +50,54 @@ def test_an_answer_comes_with_the_tokens_that_it_took(server, make, stream):
     assert sent["messages"] == list(PROMPT)
 
 
-def test_a_server_that_does_not_stream_is_understood(server, make):
+def test_a_server_that_does_not_stream_is_understood(server, client_of):
     server.script(replies(completion("Whole.")))
-    assert ask(make()).text == "Whole."
+    assert ask(client_of()).text == "Whole."
 
 
-def test_a_server_that_streams_without_being_asked_is_understood(server, make):
+def test_a_server_that_streams_without_being_asked_is_understood(server, client_of):
     server.script(lambda handler, _request: handler.stream("In pieces.", None, "stop", 2))
-    assert ask(make(stream=False)).text == "In pieces."
+    assert ask(client_of(stream=False)).text == "In pieces."
 
 
-def test_a_schema_is_sent_in_the_standard_form(server, make):
+def test_a_schema_is_sent_in_the_standard_form(server, client_of):
     server.script(says("{}"))
-    ask(make(), schema={"type": "object"})
+    ask(client_of(), schema={"type": "object"})
     assert server.requests[0]["response_format"] == {
         "type": "json_schema",
         "json_schema": {"name": "reply", "schema": {"type": "object"}, "strict": True},
     }
 
 
-def test_options_replace_what_some_models_refuse(server, make):
+def test_options_replace_what_some_models_refuse(server, client_of):
     server.script(says("Yes."))
-    ask(make(options={"max_completion_tokens": 50, "temperature": 1}))
+    ask(client_of(options={"max_completion_tokens": 50, "temperature": 1}))
     sent = server.requests[0]
     assert "max_tokens" not in sent
     assert (sent["max_completion_tokens"], sent["temperature"]) == (50, 1)
 
 
-def test_the_key_is_sent_and_shown_nowhere(server, make, caplog):
+def test_the_key_is_sent_and_shown_nowhere(server, client_of, caplog):
     caplog.set_level(logging.DEBUG)
     server.script(fails(500), says("Yes."))
-    client = make(api_key="hunter2", retries=1)
+    client = client_of(api_key="hunter2", retries=1)
     ask(client)
     assert [headers["Authorization"] for headers in server.headers] == ["Bearer hunter2"] * 2
     assert "hunter2" not in caplog.text
     assert "hunter2" not in repr(client.endpoint)
 
 
-def test_without_a_key_none_is_sent(server, make):
+def test_without_a_key_none_is_sent(server, client_of):
     server.script(says("Yes."))
-    ask(make())
+    ask(client_of())
     assert "Authorization" not in server.headers[0]
 
 
-def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(server, make, monkeypatch):
+def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(server, client_of, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     server.script(says("Yes."))
-    assert ask(make()).text == "Yes."
+    assert ask(client_of()).text == "Yes."
 
 
 @pytest.mark.parametrize(
@@ -160,42 +135,42 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(server, make, 
         (breaks_off, LlmFailure.UNREACHABLE),
     ],
 )  # fmt: skip
-def test_each_failure_has_its_kind(server, make, turn, kind):
+def test_each_failure_has_its_kind(server, client_of, turn, kind):
     server.script(turn)
-    error = failure(make())
+    error = failure(client_of())
     assert (error.failure, len(server.requests)) == (kind, 1)
     assert error.problem
 
 
-def test_thoughts_are_not_part_of_an_answer(server, make):
+def test_thoughts_are_not_part_of_an_answer(server, client_of):
     server.script(says("<think>Blue? Yes.</think>Press it."), says("thinking aloud</think>\n\nPress it."))
-    client = make()
+    client = client_of()
     assert [ask(client).text, ask(client).text] == ["Press it.", "Press it."]
 
 
-def test_an_answer_of_several_parts_is_joined(server, make):
+def test_an_answer_of_several_parts_is_joined(server, client_of):
     parts = [{"type": "text", "text": "Press "}, {"type": "text", "text": "it."}]
     server.script(replies({"choices": [{"message": {"content": parts}, "finish_reason": "stop"}]}))
-    assert ask(make()).text == "Press it."
+    assert ask(client_of()).text == "Press it."
 
 
 @pytest.mark.parametrize("turn", [hangs, drips, drips_body], ids=lambda turn: turn.__name__)
-def test_a_server_that_hangs_or_drips_is_left_when_the_time_is_over(server, make, turn):
+def test_a_server_that_hangs_or_drips_is_left_when_the_time_is_over(server, client_of, turn):
     """However slowly bytes come: the limit holds for the whole call."""
     server.script(turn)
     started = time.monotonic()
-    error = failure(make(total_seconds=0.4, idle_seconds=60.0))
+    error = failure(client_of(total_seconds=0.4, idle_seconds=60.0))
     assert error.failure is LlmFailure.TIMEOUT
     assert time.monotonic() - started < FAR
 
 
-def test_silence_is_noticed_before_the_whole_time_is_over(server, make):
+def test_silence_is_noticed_before_the_whole_time_is_over(server, client_of):
     server.script(hangs)
-    error = failure(make(total_seconds=60.0, idle_seconds=0.2))
+    error = failure(client_of(total_seconds=60.0, idle_seconds=0.2))
     assert (error.failure, "silent" in error.problem) == (LlmFailure.TIMEOUT, True)
 
 
-def test_a_server_that_accepts_nothing_is_out_of_reach(make):
+def test_a_server_that_accepts_nothing_is_out_of_reach(client_of):
     """A full backlog: the connection never stands."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -205,82 +180,23 @@ def test_a_server_that_accepts_nothing_is_out_of_reach(make):
             blocker.setblocking(False)
             blocker.connect_ex(listening.getsockname())
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
-        error = failure(make(base_url=url, connect_seconds=0.2))
+        error = failure(client_of(base_url=url, connect_seconds=0.2))
         for blocker in blockers:
             blocker.close()
     assert error.failure in {LlmFailure.UNREACHABLE, LlmFailure.TIMEOUT}
 
 
-def test_nobody_listening_is_out_of_reach(make):
+def test_nobody_listening_is_out_of_reach(client_of):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    error = failure(make(base_url=f"http://127.0.0.1:{port}/v1"))
+    error = failure(client_of(base_url=f"http://127.0.0.1:{port}/v1"))
     assert (error.failure, error.next_step) == (LlmFailure.UNREACHABLE, "Is it running?")
 
 
-@pytest.mark.parametrize("turn", [fails(503), fails(429), fails(500), breaks_off])
-def test_what_may_heal_is_tried_again(server, make, turn):
-    pauses = []
-    server.script(turn, turn, says("At last."))
-    assert ask(make(retries=2, pause=pauses.append)).text == "At last."
-    assert pauses == [0.5, 1.0]
-
-
-@pytest.mark.parametrize("turn", [fails(400), fails(401), fails(413), says(""), replies(b"<html>")])
-def test_what_will_not_heal_is_not_tried_again(server, make, turn):
-    server.script(turn, says("Never."))
-    failure(make(retries=2))
-    assert len(server.requests) == 1
-
-
-def test_retries_are_bounded(server, make):
-    server.script(*[fails(503)] * 9)
-    assert failure(make(retries=2)).failure is LlmFailure.OVERLOADED
-    assert len(server.requests) == 3
-
-
-def test_the_pause_that_a_server_asks_for_is_kept(server, make):
-    pauses = []
-    server.script(fails(429, Retry_After="3"), says("Yes."))
-    ask(make(retries=1, pause=pauses.append))
-    assert pauses == [3.0]
-
-
-def test_no_pause_reaches_beyond_the_whole_time(server, make):
-    pauses = []
-    server.script(fails(429, Retry_After="3600"), says("Never."))
-    assert failure(make(retries=2, pause=pauses.append)).failure is LlmFailure.RATE_LIMITED
-    assert pauses == []
-
-
-def test_after_failures_in_a_row_nothing_is_asked_any_more(server, make):
-    server.script(*[fails(503)] * 3)
-    client = make(BreakerPolicy(failures=3, rest=600))
-    kinds = [failure(client).failure for _ in range(5)]
-    assert kinds == [LlmFailure.OVERLOADED] * 3 + [LlmFailure.CIRCUIT_OPEN] * 2
-    assert len(server.requests) == 3
-
-
-def test_after_its_rest_it_is_asked_again(server, make):
-    server.script(fails(503), says("Back."), says("And again."))
-    client = make(BreakerPolicy(failures=1, rest=0.0))
-    failure(client)
-    assert [ask(client).text, ask(client).text] == ["Back.", "And again."]
-
-
-@pytest.mark.parametrize("turn", [says(""), says("x", finish="length"), says("x", finish="content_filter"), fails(413)])
-def test_failures_of_one_question_do_not_stop_the_next(server, make, turn):
-    server.script(*[turn] * 4, says("Fine."))
-    client = make(BreakerPolicy(failures=2, rest=600))
-    for _ in range(4):
-        failure(client)
-    assert ask(client).text == "Fine."
-
-
-def test_while_one_call_hangs_another_is_answered(server, make):
+def test_while_one_call_hangs_another_is_answered(server, client_of):
     server.script(hangs, says("Quick."))
-    client = make()
+    client = client_of()
     slow = threading.Thread(target=lambda: failure(client), daemon=True)
     slow.start()
     assert server.arrived.acquire(timeout=FAR)
@@ -290,13 +206,13 @@ def test_while_one_call_hangs_another_is_answered(server, make):
     slow.join(FAR)
 
 
-def test_the_models_on_offer_are_listed(server, make):
-    assert make().models() == ("small",)
+def test_the_models_on_offer_are_listed(server, client_of):
+    assert client_of().models() == ("small",)
     server.get = fails(401, "bad key")
     with pytest.raises(LlmError, match="401"):
-        make().models()
+        client_of().models()
     server.get = replies({"object": "something else"})
-    assert make().models() == ()
+    assert client_of().models() == ()
 
 
 @pytest.mark.parametrize(
@@ -316,7 +232,7 @@ def test_only_this_machine_is_local(url, local):
     assert Endpoint(url, "m").is_local is local
 
 
-def test_a_request_is_plain_json(server, make):
+def test_a_request_is_plain_json(server, client_of):
     server.script(says("好。"))
-    make().complete(({"role": "user", "content": "如何重置？"},), answer_tokens=5)
+    client_of().complete(({"role": "user", "content": "如何重置？"},), answer_tokens=5)
     assert json.dumps(server.requests[0], ensure_ascii=False).count("如何重置") == 1
