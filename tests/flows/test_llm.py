@@ -103,7 +103,7 @@ def test_without_a_setting_nothing_is_sent_anywhere(make, server):
     ],
 )
 def test_when_the_model_fails_the_documents_are_quoted_and_that_is_no_gap(make, server, turn, kind):
-    """B076, B077: an answer with sources, marked as an error of the model."""
+    """An answer with sources, marked as an error of the model."""
     server.script(turn)
     app = make(total_seconds=0.4 if kind == "timeout" else 10)
     reply = ask(app)
@@ -124,7 +124,6 @@ def test_without_anybody_at_the_address_the_documents_are_quoted(make):
 
 
 def test_while_the_model_hangs_others_are_answered(make, server):
-    """B077."""
     server.script(hangs)
     app = make()
     assert app.engine

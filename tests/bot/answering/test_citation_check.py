@@ -42,7 +42,6 @@ def test_a_supported_answer_stays_as_it_is(check):
 
 
 def test_markers_out_of_range_go_and_are_counted_and_code_stays(check):
-    """B078."""
     answer = (
         "Press the blue button and sign in again [1]. The quota is 5 GB [7]. It takes ten minutes [0]. "
         "Larger files go to the file share [2][3]. As in [8]."
