@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.answering.support import HALF_TRUST_TERMS, Background
 from discovery.platforms import PlatformNames
@@ -16,6 +16,7 @@ from store.fusion import RouteWeights
 from store.index import Index
 from store.records import Visibility
 from store.sampling import measure_background, sampled_languages
+from store.scopes import scope_values
 
 _CHECK_SECONDS = 0.25
 """How long the corpus is taken as it was without asking the database, which would cost every question a query."""
@@ -37,6 +38,7 @@ class Corpus:
         platforms: shipped and learned platform names.
         languages: of a sample of the documents.
         background: the similarity that the corpus reaches by chance; None while it is too small to tell.
+        scopes: everything that documents say they are valid for: all values of each key.
     """
 
     revision: int
@@ -45,6 +47,7 @@ class Corpus:
     platforms: PlatformNames
     languages: frozenset[str]
     background: Background | None
+    scopes: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def route_weights(self) -> RouteWeights:
@@ -73,6 +76,7 @@ class CorpusWatch:
 
     def __init__(self, index: Index, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
         self._index = index
+        self._database = database
         self._clock = clock
         self._asked = (-1, -_CHECK_SECONDS)
         self._platforms = PlatformCache(database)
@@ -103,4 +107,5 @@ class CorpusWatch:
             self._platforms.current(revision),
             sampled_languages(documents),
             measure_background(self._index),
+            scope_values(self._database),
         )

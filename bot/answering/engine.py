@@ -22,6 +22,8 @@ from bot.answering.generative import GenerativeAnswerer, Written
 from bot.answering.grading import Grader, graded
 from bot.answering.policy import POLICY_VERSION, Policy
 from bot.answering.recording import exposure, question_record, spoken, telling
+from bot.answering.scoped_search import narrowed
+from bot.answering.scopes import conflict, named_scope
 from bot.answering.support import Support, support
 from discovery.detector import detect_answer, detect_retrieval
 from discovery.gap_log import GapLog
@@ -160,15 +162,20 @@ class Engine:
         return None
 
     def _judge(self, question: Question, text: str, corpus: Corpus) -> _Judged:
-        found = self._parts.searcher.search(
-            text, corpus.resolved(question.collections), question.scope, corpus.route_weights
+        collections = corpus.resolved(question.collections)
+        found, scope = narrowed(
+            lambda scope: self._parts.searcher.search(text, collections, scope, corpus.route_weights),
+            named_scope(text, corpus.scopes),
+            question.scope,
         )
         started = time.perf_counter()
         observation = Observation(text, found.passages, "", corpus.platforms)
         findings = detect_retrieval(observation, self._policy.rules, self._policy.disabled)
         judged = support(support_evidence(text, found, corpus.background))
+        differs = conflict(text, found.passages, scope)
         decision = decide(
-            gate_evidence(found, judged.value, findings, self._policy.rules, corpus.languages), self._policy.threshold
+            gate_evidence(found, judged.value, findings, self._policy.rules, corpus.languages, differs),
+            self._policy.threshold,
         )
         timings = {**found.timings_ms, "gate": _milliseconds(started)}
         return _Judged(found, judged, observation, findings, decision, timings, found.passages)

@@ -41,6 +41,7 @@ def gate_evidence(
     findings: Sequence[Finding],
     rules: RuleThresholds,
     languages: Collection[str] = (),
+    conflict: str = "",
 ) -> GateEvidence:
     """What the gate needs to know.
 
@@ -50,6 +51,7 @@ def gate_evidence(
         findings: of the rules on retrieval.
         languages: in which documents are written.
         rules: for the score from which a passage counts as relevant.
+        conflict: what the leading passages disagree about; empty when they don't.
     """
     known = sum(term.document_frequency > 0 for term in found.terms)
     return GateEvidence(
@@ -61,6 +63,7 @@ def gate_evidence(
         known_words=known / len(found.terms) if found.terms else 0.0,
         documents_speak_it=found.language in languages,
         missing_platform=any(finding.rule is Rule.MISSING_PLATFORM for finding in findings),
+        conflict=conflict,
     )
 
 

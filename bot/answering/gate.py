@@ -30,6 +30,7 @@ class GateEvidence:
         known_words: share of the question's informative words that occur in the corpus, in [0, 1].
         documents_speak_it: whether some of the documents are in the question's language.
         missing_platform: whether the question names a platform that no passage names (rule 6).
+        conflict: what the leading passages disagree about, such as ``version: 1 or 2``; empty when they don't.
     """
 
     passages: int
@@ -40,6 +41,7 @@ class GateEvidence:
     known_words: float
     documents_speak_it: bool = False
     missing_platform: bool = False
+    conflict: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ def decide(evidence: GateEvidence, threshold: float = DEFAULT_SUPPORT) -> GateDe
         return GateDecision(AbstainReason.NO_RELEVANT_PASSAGES, "nothing was retrieved")
     if evidence.missing_platform:
         threshold = max(threshold, (1.0 + threshold) / 2)
+    if evidence.support >= threshold and evidence.conflict:
+        return GateDecision(AbstainReason.SCOPE_CONFLICT, f"the passages are valid for {evidence.conflict}")
     if evidence.support >= threshold:
         return GateDecision(None, f"support {evidence.support:.2f} reaches {threshold:.2f}")
     foreign = not evidence.language_covered and not evidence.documents_speak_it

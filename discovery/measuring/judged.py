@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import PurePosixPath
 
 from discovery.measuring.asked import Asked
 from store.records import AbstainReason, Citation, Passage, Status
@@ -117,11 +116,15 @@ def same(document: str, gold: str) -> bool:
     first, second = (one.strip().strip("/").casefold().replace("\\", "/") for one in (document, gold))
     if first == second or first.endswith(f"/{second}") or second.endswith(f"/{first}"):
         return True
-    return "." not in PurePosixPath(second).name and _without_ending(first).endswith(f"/{second}".lstrip("/"))
+    if "." in second.rpartition("/")[2]:
+        return False
+    bare = _without_ending(first)
+    return bare == second or bare.endswith(f"/{second}")
 
 
 def _without_ending(path: str) -> str:
-    return PurePosixPath(path).with_suffix("").as_posix() if path else path
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}{name.rpartition('.')[0] or name}"
 
 
 def _stands(citation: Citation, passages: Sequence[Passage]) -> bool:

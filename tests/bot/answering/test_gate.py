@@ -50,6 +50,12 @@ def test_a_missing_platform_asks_for_half_the_way_to_certainty():
     assert decide(replace(asked, support=1.0), threshold=1.0).answers
 
 
+def test_passages_that_contradict_each_other_are_not_answered_from_however_good_they_are():
+    decision = decide(replace(GOOD, support=1.0, conflict="version: 1 or 2"))
+    assert (decision.reason, "version: 1 or 2" in decision.explanation) == ("scope_conflict", True)
+    assert decide(replace(GOOD, support=0.1, conflict="version: 1 or 2")).reason == "insufficient_evidence"
+
+
 def test_the_explanation_has_the_numbers():
     assert decide(replace(GOOD, support=0.12)).explanation == "support 0.12 is below 0.55"
     assert decide(GOOD).explanation == "support 0.80 reaches 0.55"
