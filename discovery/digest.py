@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from discovery.topic_building import public_questions
@@ -72,6 +72,7 @@ class DigestTopic:
 
     Attributes:
         number: its place in the digest, from 1.
+        topic: with the ids of its public gaps only.
         examples: further public questions, the most central first.
         new_questions: asked since the round before; private ones count.
         reasons: rule tags with the number of public questions on which each fired, most frequent first.
@@ -187,7 +188,8 @@ def _topic(
     asked = [moment for gap in public for moment in inputs.activity.get(gap.id, _NONE).publicly]
     return DigestTopic(
         number=number,
-        topic=topic,
+        # Ids are made from the wording: those of private gaps would let a guess be checked.
+        topic=replace(topic, gap_ids=tuple(gap.id for gap in public)),
         examples=tuple(examples[: options.examples]),
         new_questions=sum(_new_questions(inputs, gap) for gap in gaps),
         reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),

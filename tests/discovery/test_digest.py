@@ -55,7 +55,7 @@ def everything(digest):
 
 def test_a_topic_is_shown_with_examples_reasons_and_the_nearest_passage():
     shown = make_digest(inputs()).topics[0]
-    assert (shown.number, shown.topic) == (1, VPN_TOPIC)
+    assert (shown.number, shown.topic) == (1, replace(VPN_TOPIC, gap_ids=(RESET.id, TOKEN.id)))
     assert shown.examples == ("Where do I get a VPN token?", "VPN reset")
     assert shown.reasons == (("few_distinct_lessons", 2), ("no_relevant_chunks", 1))
     assert shown.nearest.quote == "Ask IT."
@@ -66,7 +66,7 @@ def test_a_private_question_is_a_number_and_nothing_else():
     """Gap A was asked in private only, gap B in private and in public, gap C in public."""
     digest = make_digest(inputs(closed=[SECRET], candidates=[candidate("board", visibility=PRIVATE)]))
     text = everything(digest).casefold()
-    assert not any(word in text for word in ("fired", "layoffs", "board", "secret"))
+    assert not any(word in text for word in ("fired", "layoffs", "board", "secret", SECRET.id))
     assert (digest.private_gaps, digest.closed, digest.closed_private) == (1, (), 1)
     assert "1 private gap included" in words.people(digest.topics[0])
     assert "1 private gap" in " ".join(words.summary(digest))
