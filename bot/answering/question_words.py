@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 Pair = tuple[str, str]
@@ -66,7 +67,6 @@ class QuestionWords:
         } or {(word,): weight for word, weight in self._words.items()}
         self._all_words = sum(self._words.values())
         self._all_pairs = sum(self._pairs.values())
-        self._vocabulary = self._words.keys() | {word for pair in self._pairs for word in pair}
 
     @property
     def total(self) -> float:
@@ -81,20 +81,12 @@ class QuestionWords:
             stems: of the passage, in order.
             mean_length: stems of a passage of this corpus, above 0.
         """
-        present = self._vocabulary & set(stems)
-        words = self._words.keys() & present
-        strength = self._strength(words, stems, mean_length)
-        if not any(first in present and second in present for first, second in self._pairs):
-            return PassageWords(document, words, set(), strength)
-        return PassageWords(document, words, self._pairs.keys() & set(pairwise(stems)), strength)
-
-    def _strength(self, words: AbstractSet[str], stems: Sequence[str], mean_length: float) -> float:
-        """BM25 of the informative words as a share of what it could reach."""
-        if not words or not self._all_words:
-            return 0.0
+        counts, pairs = _taken_apart(tuple(stems))
+        words = self._words.keys() & counts.keys()
         half = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * len(stems) / mean_length)
-        counts = Counter(one for one in stems if one in words)
-        return sum(self._words[word] * count / (count + half) for word, count in counts.items()) / self._all_words
+        strength = sum(self._words[word] * counts[word] / (counts[word] + half) for word in words)
+        share = strength / self._all_words if self._all_words else 0.0
+        return PassageWords(document, words, self._pairs.keys() & pairs, share)
 
     def by_document(self, found: Iterable[PassageWords]) -> list[PassageWords]:
         """The passages of each document taken together."""
@@ -134,3 +126,9 @@ class QuestionWords:
         """What such pairs or words weigh of all; 1 for a question without informative words."""
         total = sum(self._phrases.values())
         return sum(self._phrases[one] for one in missing) / total if total else 1.0
+
+
+@lru_cache(maxsize=1024)
+def _taken_apart(stems: tuple[str, ...]) -> tuple[Mapping[str, int], AbstractSet[Pair]]:
+    """How often each stem stands in a passage, and its pairs; the same passages come back for many questions."""
+    return Counter(stems), frozenset(pairwise(stems))
