@@ -19,7 +19,7 @@ def test_a_document_cannot_open_or_close_a_source():
 
 
 def test_a_documents_own_reference_marks_do_not_look_like_citations():
-    """ "as in [8]" copied from a document."""
+    """Marks such as "as in [8]" that were copied from a document."""
     rendered = render_source(1, PromptSource("a", "As in [8] and [2, 3], see [1](a.md), arr[1], `x` [b]."))
     assert "As in (8) and (2, 3), see [1](a.md), arr[1], `x` [b]." in rendered
 
