@@ -42,7 +42,7 @@ def test_each_asker_gets_one_notice_in_their_own_conversation(loop):
 
 def test_a_person_who_asked_twice_is_told_once_where_they_asked_last(loop):
     loop.gap(KEY_QUESTION, asker="slack:U1", platform="slack", conversation="C9:9.9")
-    loop.clock.forward(minutes=1)
+    loop.here.clock.forward(minutes=1)
     closed_gap(loop)
     mine = [one for one in loop.notices.take() if one.asker == "slack:U1"]
     assert [one.conversation for one in mine] == ["C1:1.1"]
