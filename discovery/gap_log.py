@@ -14,13 +14,12 @@ from discovery.detector import gap_type
 from discovery.platforms import PlatformNames
 from discovery.topics import near_duplicate, topic_id, topic_key
 from store.gaps import REPEAT_SECONDS, GapStore
-from store.records import GapReference, GapSighting, GapState, Nearest, Passage, Rule, Visibility
+from store.records import OPEN_GAPS, GapReference, GapSighting, Nearest, Passage, Rule, Visibility
 from store.vectors import Vector
 
 MERGE_SIMILARITY = 0.9
 """Cosine from which two wordings count as the same question, if platforms, numbers and negation agree as well."""
 
-_MERGEABLE = (GapState.OPEN, GapState.SUGGESTED, GapState.STILL_OPEN, GapState.REOPENED)
 _QUOTE = 240
 _CLOSEST = 3
 _REFRESH_SECONDS = 30.0
@@ -99,7 +98,7 @@ class GapLog:
             if similarity < self._merge_similarity:
                 break
             other = self._gaps.get(ids[place])
-            if other.state not in _MERGEABLE:
+            if other.state not in OPEN_GAPS:
                 continue  # settled since the vectors were read
             likeness = near_duplicate(
                 exposure.question, other.question, similarity, self._merge_similarity, self._platforms()
@@ -112,7 +111,7 @@ class GapLog:
         """Read the gaps of other processes now and then; a read for every refusal would grow with the log."""
         if self._clock() - self._read_at < _REFRESH_SECONDS:
             return
-        ids, vectors = self._gaps.vectors(_MERGEABLE)
+        ids, vectors = self._gaps.vectors(OPEN_GAPS)
         self._vectors = {gap_id: np.frombuffer(raw, dtype="<f4") for gap_id, raw in zip(ids, vectors, strict=True)}
         self._read_at = self._clock()
 

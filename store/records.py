@@ -224,6 +224,10 @@ class GapState(StrEnum):
     MERGED = "merged"
 
 
+OPEN_GAPS = (GapState.OPEN, GapState.SUGGESTED, GapState.STILL_OPEN, GapState.REOPENED)
+"""States of gaps that wait for documents: nobody settled them, and nobody is about to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One earlier message of a conversation."""

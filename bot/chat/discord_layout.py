@@ -1,6 +1,6 @@
 """Answers and cards as Discord messages within every limit: nothing lost, the order kept. Pure.
 
-All lengths are those after escaping, as :func:`bot.chat.discord_text.size` counts them.
+All lengths are those after escaping, as :func:`bot.chat.text_parts.size` counts them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import TypeVar
 from bot.answering.citations import label
 from bot.chat.discord_links import link, with_links
 from bot.chat.discord_markdown import Piece, split, to_pieces
-from bot.chat.discord_text import escaped, label_of, size
+from bot.chat.discord_text import escaped, label_of
 from bot.chat.messages import Action, Card, Outgoing
+from bot.chat.text_parts import size
 from store.records import Citation
 
 CONTENT_LIMIT = 1990

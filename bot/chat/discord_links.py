@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bot.chat.discord_text import clean, escaped, size
+from bot.chat.discord_text import escaped
+from bot.chat.text_parts import clean, size
 
 LONGEST_LINK = 1500
 _WEB = re.compile(r"https?://[^\s/?#\\]", re.IGNORECASE)

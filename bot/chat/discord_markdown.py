@@ -14,8 +14,10 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from bot.chat.discord_links import BARE_URL, LONGEST_LINK, address, followable, link, trimmed
-from bot.chat.discord_tables import Table, aligned, records
-from bot.chat.discord_text import ZERO_WIDTH_SPACE, clean, cut, defused, escaped, lines_escaped, size, wrapped
+from bot.chat.discord_tables import WIDEST, records
+from bot.chat.discord_text import cut, defused, escaped, lines_escaped, wrapped
+from bot.chat.tables import Table, aligned
+from bot.chat.text_parts import ZERO_WIDTH_SPACE, clean, size
 
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _FENCE = "```"
@@ -69,7 +71,7 @@ def split(pieces: Iterable[Piece], limit: int) -> list[str]:
 
     Args:
         pieces: what :func:`to_pieces` made.
-        limit: how long each text may be, as :func:`bot.chat.discord_text.size` counts; more than the longest link.
+        limit: how long each text may be, as :func:`bot.chat.text_parts.size` counts; more than the longest link.
     """
     parts: list[str] = []
     for shown in (text for piece in pieces for text in _fitting(piece, limit)):
@@ -149,7 +151,7 @@ class _Writer:
             shown=[[self._inline(cell.children, style) for cell in row] for row in rows],
             right=["right" in str(cell.attrs.get("style", "")) for cell in rows[0]],
         )
-        drawn = aligned(table)
+        drawn = aligned(table, WIDEST)
         if drawn is None:
             return [Piece(records(table), records(table))]
         links = dict.fromkeys(token for row in rows for cell in row for token in self._links(cell))

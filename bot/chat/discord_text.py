@@ -7,12 +7,11 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 
-ELLIPSIS = "…"
-ZERO_WIDTH_SPACE = "\u200b"
+from bot.chat.text_parts import ELLIPSIS, ZERO_WIDTH_SPACE, clean, lines_within, size
+
 TITLE_LIMIT = 100
 """What Discord takes as the name of a thread."""
 
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _TOKEN = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+"
     r"|t:(?P<time>-?\d{1,11})(?::[A-Za-z])?|/(?P<command>[^:<>\n]{1,110}):\d+|id:(?P<page>\w+))>"
@@ -73,16 +72,6 @@ def _moment(seconds: int) -> str:
         return str(seconds)
 
 
-def clean(text: str) -> str:
-    """The text without control characters and halves of characters."""
-    return _UNPRINTABLE.sub("", text.replace("\r\n", "\n"))
-
-
-def size(text: str) -> int:
-    """Length in UTF-16 units: never less than the number of characters, whichever of the two Discord counts."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
 def defused(text: str) -> str:
     """The text with an invisible character in every mention; it reads as before and calls nobody."""
     return _LIVE.sub(ZERO_WIDTH_SPACE, text)
@@ -104,7 +93,7 @@ def label_of(text: str, limit: int) -> str:
 
     Args:
         text: plain text.
-        limit: how long the result may be, as :func:`size` counts.
+        limit: how long the result may be, as :func:`bot.chat.text_parts.size` counts.
     """
     line = defused(" ".join(clean(text).split()))
     if size(line) <= limit:
@@ -130,22 +119,9 @@ def wrapped(text: str, limit: int) -> list[str]:
 
     Args:
         text: escaped text, whose links are shorter than the limit.
-        limit: how long each part may be, as :func:`size` counts.
+        limit: how long each part may be, as :func:`bot.chat.text_parts.size` counts.
     """
-    if size(text) <= limit:
-        return [text] if text.strip() else []
-    parts: list[str] = []
-    current = ""
-    for line in text.split("\n"):
-        joined = f"{current}\n{line}" if current else line
-        if size(joined) <= limit:
-            current = joined
-            continue
-        if current.strip():
-            parts.append(current)
-        *full, current = list(_wrapped_line(line, limit)) or [""]
-        parts += full
-    return [*parts, current] if current.strip() else parts
+    return lines_within(text, limit, _wrapped_line)
 
 
 def _wrapped_line(line: str, limit: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from bot.chat.ports import Platform
-from bot.chat.running import RunParts
+from bot.chat.running import RunParts, connect
 
 Result = TypeVar("Result")
 
@@ -26,16 +26,8 @@ async def post_once(parts: RunParts, work: Callable[[], Result]) -> Result:
         UnavailableError: a platform cannot be reached.
     """
     connected: list[Platform] = []
-    if parts.digests is not None:
-        parts.digests.attach()
     try:
-        for platform in parts.platforms:
-            parts.service.connect(platform)
-            for listener in (parts.notifier, parts.digests):
-                if listener is not None:
-                    listener.connect(platform)
-            await platform.start()
-            connected.append(platform)
+        await connect(parts, connected)
         return await asyncio.to_thread(work)
     finally:
         for platform in connected:

@@ -18,12 +18,11 @@ from store.audit import AuditLog
 from store.candidates import CandidateStore
 from store.errors import GaplightError
 from store.gaps import GapStore
-from store.records import AuditEntry, Candidate, CandidateState, GapState, Topic, Visibility
+from store.records import OPEN_GAPS, AuditEntry, Candidate, CandidateState, Topic, Visibility
 
 logger = logging.getLogger(__name__)
 
 DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.SNOOZE})
-_OPEN = (GapState.OPEN, GapState.SUGGESTED, GapState.STILL_OPEN, GapState.REOPENED)
 _SHOWN_GAPS = 15
 _SHOWN_TOPICS = 10
 _SHOWN_CANDIDATES = 10
@@ -165,8 +164,8 @@ class Review:
         return Outgoing(wording.NOT_ADMIN if self._parts.admins else wording.NO_ADMINS, private=True)
 
     def _gaps(self) -> str:
-        public = self._parts.gaps.list(_OPEN, Visibility.PUBLIC)
-        hidden = len(self._parts.gaps.list(_OPEN, Visibility.PRIVATE))
+        public = self._parts.gaps.list(OPEN_GAPS, Visibility.PUBLIC)
+        hidden = len(self._parts.gaps.list(OPEN_GAPS, Visibility.PRIVATE))
         return wording.gap_list(public[:_SHOWN_GAPS], hidden)
 
     def _pending(self, person: Person) -> tuple[Card, ...]:

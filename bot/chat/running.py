@@ -93,19 +93,11 @@ async def run(parts: RunParts, options: RunOptions, stop: asyncio.Event, started
         UnavailableError: a platform could not be reached, or has been lost for too long.
     """
     server, port = await _server(parts, options)
-    if parts.digests is not None:
-        parts.digests.attach()
     connected: list[Platform] = []
     running: list[Background] = []
     tasks: list[asyncio.Task[None]] = []
     try:
-        for platform in parts.platforms:
-            parts.service.connect(platform)
-            for listener in (parts.notifier, parts.digests):
-                if listener is not None:
-                    listener.connect(platform)
-            await platform.start()
-            connected.append(platform)
+        await connect(parts, connected)
         for background in parts.background:
             background.start()
             running.append(background)
@@ -115,6 +107,28 @@ async def run(parts: RunParts, options: RunOptions, stop: asyncio.Event, started
     finally:
         await _stop(parts, options, connected, running, tasks)
         await server.cleanup()
+
+
+async def connect(parts: RunParts, connected: list[Platform]) -> None:
+    """Start the platforms and make them known to everything that posts.
+
+    Args:
+        parts: the platforms with what posts to them.
+        connected: each platform is added as soon as it runs, so that the caller stops it whatever happens next.
+
+    Raises:
+        ConfigurationError: a token, scope or intent is missing.
+        UnavailableError: a platform cannot be reached.
+    """
+    if parts.digests is not None:
+        parts.digests.attach()
+    for platform in parts.platforms:
+        parts.service.connect(platform)
+        for listener in (parts.notifier, parts.digests):
+            if listener is not None:
+                listener.connect(platform)
+        await platform.start()
+        connected.append(platform)
 
 
 def stop_on_signals(stop: asyncio.Event) -> None:

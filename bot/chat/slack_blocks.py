@@ -1,6 +1,6 @@
 """Answers and cards as Slack messages within every limit: nothing lost, the order kept. Pure.
 
-All lengths are those after escaping, as :func:`bot.chat.slack_text.size` counts them.
+All lengths are those after escaping, as :func:`bot.chat.text_parts.size` counts them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 from bot.answering.citations import label
 from bot.chat.messages import Action, Card, Outgoing
 from bot.chat.slack_mrkdwn import link, split, to_pieces
-from bot.chat.slack_text import escape, label_of, size, wrapped
+from bot.chat.slack_text import escape, label_of, wrapped
+from bot.chat.text_parts import size
 from store.records import Citation
 
 Block = dict[str, Any]

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from bot.chat.slack_tables import Table, aligned, records
-from bot.chat.slack_text import ZERO_WIDTH_SPACE, clean, escape, size, wrapped
+from bot.chat.slack_tables import WIDEST, records
+from bot.chat.slack_text import escape, wrapped
+from bot.chat.tables import Table, aligned
+from bot.chat.text_parts import ZERO_WIDTH_SPACE, clean, size
 
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _FOLLOWABLE = re.compile(r"https?://[^\s/?#]|mailto:\S", re.IGNORECASE)
@@ -80,7 +82,7 @@ def split(pieces: Iterable[Piece], limit: int) -> list[str]:
 
     Args:
         pieces: what :func:`to_pieces` made.
-        limit: how long each text may be, as :func:`bot.chat.slack_text.size` counts; at least twice the longest link.
+        limit: how long each text may be, as :func:`bot.chat.text_parts.size` counts; at least twice the longest link.
     """
     parts: list[str] = []
     for shown in (text for piece in pieces for text in _fitting(piece, limit)):
@@ -178,16 +180,14 @@ class _Writer:
         style = _Style(plain=True, one_line=True)
         shown = Table(
             words=[[_words(cell.children) for cell in row] for row in rows],
-            mrkdwn=[[self._inline(cell.children, style) for cell in row] for row in rows],
+            shown=[[self._inline(cell.children, style) for cell in row] for row in rows],
             right=["right" in str(cell.attrs.get("style", "")) for cell in rows[0]],
         )
-        drawn = aligned(shown)
+        drawn = aligned(shown, WIDEST)
         if drawn is None:
             text = records(shown)
             return [Piece(text, text)]
-        links = dict.fromkeys(
-            target for row in shown.mrkdwn for cell in row for target in re.findall(r"<[^<>]+>", cell)
-        )
+        links = dict.fromkeys(target for row in shown.shown for cell in row for target in re.findall(r"<[^<>]+>", cell))
         return [_code(drawn), *([Piece(text, text)] if (text := "  ".join(links)) else [])]
 
     def _inline(self, nodes: Sequence[SyntaxTreeNode], style: _Style) -> str:

@@ -6,14 +6,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-ELLIPSIS = "…"
-ZERO_WIDTH_SPACE = "\u200b"
+from bot.chat.text_parts import ELLIPSIS, clean, lines_within, size
+
 _ZERO_WIDTH_JOINER = "\u200d"
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">"}
 _ENTITY = re.compile("|".join(_ENTITIES))
 _ENCODED = re.compile(r"<(?P<token>[^<>]*)>|&(?:amp|lt|gt);")
 _MENTION = re.compile(r"<@(?P<id>[A-Z0-9]+)(?:\|[^<>]*)?>")
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _ATOM = re.compile(r"<[^<>\n]+>|&(?:amp|lt|gt);|\n|[^\S\n]+|[^\s<&]+|[<&]")
 _GRAPHEME_LOOKBACK = 32
 
@@ -67,19 +66,9 @@ def _special(target: str, label: str) -> str:
     return label or f"@{name}"
 
 
-def clean(text: str) -> str:
-    """The text without control characters and halves of characters, which no part of Slack takes."""
-    return _UNPRINTABLE.sub("", text.replace("\r\n", "\n"))
-
-
 def escape(text: str) -> str:
     """The text with the three characters that Slack gives a meaning encoded; it reads as before and is inert."""
     return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def size(text: str) -> int:
-    """Length in UTF-16 units: never less than the number of characters, whichever of the two Slack counts."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def label_of(text: str, limit: int) -> str:
@@ -87,7 +76,7 @@ def label_of(text: str, limit: int) -> str:
 
     Args:
         text: plain text.
-        limit: how long the result may be after escaping, as :func:`size` counts.
+        limit: how long the result may be after escaping, as :func:`bot.chat.text_parts.size` counts.
     """
     line = " ".join(clean(text).split())
     escaped = escape(line)
@@ -110,22 +99,9 @@ def wrapped(text: str, limit: int) -> list[str]:
 
     Args:
         text: escaped text with Slack links, none of them longer than the limit.
-        limit: how long each part may be, as :func:`size` counts.
+        limit: how long each part may be, as :func:`bot.chat.text_parts.size` counts.
     """
-    if size(text) <= limit:
-        return [text] if text.strip() else []
-    parts: list[str] = []
-    current = ""
-    for line in text.split("\n"):
-        joined = f"{current}\n{line}" if current else line
-        if size(joined) <= limit:
-            current = joined
-            continue
-        if current.strip():
-            parts.append(current)
-        *full, current = list(_wrapped_line(line, limit)) or [""]
-        parts += full
-    return [*parts, current] if current.strip() else parts
+    return lines_within(text, limit, _wrapped_line)
 
 
 def _wrapped_line(line: str, limit: int) -> Iterator[str]:

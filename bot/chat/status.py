@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from store.document_rows import Counts
 from store.question_stats import Stats
-from store.records import Gap, GapState
+from store.records import OPEN_GAPS, Gap, GapState
 
 STATUS_DAYS = 7
-_OPEN = frozenset({GapState.OPEN, GapState.SUGGESTED, GapState.STILL_OPEN, GapState.REOPENED})
 
 
 def status_text(counts: Counts, recent: Stats, gaps: Sequence[Gap]) -> str:
@@ -25,7 +24,7 @@ def status_text(counts: Counts, recent: Stats, gaps: Sequence[Gap]) -> str:
         lines.append(f"- votes: {recent.helpful} helpful, {recent.unhelpful} not helpful")
     if total := recent.latencies.get("total"):
         lines.append(f"- time to answer: half under {total.p50:,.0f} ms, 19 of 20 under {total.p95:,.0f} ms")
-    still_open = sum(gap.state in _OPEN for gap in gaps)
+    still_open = sum(gap.state in OPEN_GAPS for gap in gaps)
     closed = sum(gap.state is GapState.CLOSED for gap in gaps)
     lines.append(f"- gaps: {still_open} open, {closed} closed")
     return "\n".join(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from discovery.digest_words import counted
 from store.records import Gap, Topic
 
 GREETING = (
@@ -46,23 +47,20 @@ def queued(waiting: int) -> str:
 def gap_list(gaps: Sequence[Gap], hidden: int) -> str:
     """Gaps as a list in Markdown, with what is not shown."""
     lines = [
-        f"- {_shortened(gap.question)} ({gap.askers} {_plural(gap.askers, 'person', 'people')}, "
-        f"{gap.count} {_plural(gap.count, 'time', 'times')}; `{gap.id[:8]}`)"
+        f"- {_shortened(gap.question)} ({counted(gap.askers, 'person', 'people')}, "
+        f"{counted(gap.count, 'time')}; `{gap.id[:8]}`)"
         for gap in gaps
     ]
     if not lines:
         lines = ["Nothing is open: every public question was answered, or nobody asked yet."]
     if hidden:
-        lines.append(f"\nAnd {hidden} private {_plural(hidden, 'gap', 'gaps')}, which I don't show here.")
+        lines.append(f"\nAnd {counted(hidden, 'private gap')}, which I don't show here.")
     return "\n".join(lines)
 
 
 def topic_line(topic: Topic) -> str:
     """A topic in one line: how many asked, and how it moves."""
-    return (
-        f"{topic.askers} {_plural(topic.askers, 'person', 'people')}, {topic.count} "
-        f"{_plural(topic.count, 'question', 'questions')}, {topic.trend.value}"
-    )
+    return f"{counted(topic.askers, 'person', 'people')}, {counted(topic.count, 'question')}, {topic.trend.value}"
 
 
 def referral(question: str, asker_mention: str) -> str:
@@ -81,10 +79,6 @@ def closure_notice(question: str, documents: Sequence[str]) -> str:
         f"The documents now answer what you asked{where}:\n\n> {_shortened(' '.join(question.split()), 500)}\n\n"
         "Ask again to see it. `notices off` stops these messages."
     )
-
-
-def _plural(count: int, one: str, many: str) -> str:
-    return one if count == 1 else many
 
 
 def _shortened(text: str, length: int = _SHOWN) -> str:

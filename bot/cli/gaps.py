@@ -17,11 +17,10 @@ from bot.cli.state import State
 from bot.gap_export import gap_as_json, gaps_as_markdown, gaps_as_rows
 from store.errors import UnavailableError
 from store.gaps import GapStore
-from store.records import Gap, GapState, Visibility
+from store.records import OPEN_GAPS, Gap, GapState, Visibility
 
 gaps_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What people asked in vain.")
 
-_OPEN = (GapState.OPEN, GapState.SUGGESTED, GapState.STILL_OPEN, GapState.REOPENED)
 _Id = Annotated[str, typer.Argument(help="Id of the gap; its first characters are enough.")]
 _Json = Annotated[bool, typer.Option("--json", help="JSON on standard output.")]
 _Note = Annotated[str, typer.Option(help="Why, for those who look later.")]
@@ -41,7 +40,7 @@ def list_gaps(
     as_json: _Json = False,
 ) -> None:
     """List gaps: those that most different people asked about come first."""
-    states = None if everything else tuple(state or _OPEN)
+    states = None if everything else tuple(state or OPEN_GAPS)
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
         found = app.gaps.list(states, limit=limit)
     if as_json:
@@ -167,7 +166,7 @@ def export(
 ) -> None:
     """Write the gap log to a file. Questions asked in private are left out unless --private is given."""
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
-        found = _exported(app.gaps, None if everything else _OPEN, private=private)
+        found = _exported(app.gaps, None if everything else OPEN_GAPS, private=private)
     text = _rendered(found, kind)
     if output is None:
         sys.stdout.write(text)

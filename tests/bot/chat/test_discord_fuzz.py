@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.chat.discord_layout import answer_pages, card_as_text, card_pages
-from bot.chat.discord_text import ZERO_WIDTH_SPACE, heard_text, thread_title
+from bot.chat.discord_text import heard_text, thread_title
 from bot.chat.messages import Action, Card, Outgoing, Verb
+from bot.chat.text_parts import ZERO_WIDTH_SPACE
 from store.records import Citation, Reply, Status
 from tests.fakes.discord_limits import check_message, size
 from tests.fakes.discord_running import payload_of

@@ -4,7 +4,7 @@ import pytest
 
 from bot.chat.discord_links import link
 from bot.chat.discord_markdown import split, to_pieces
-from bot.chat.discord_text import size
+from bot.chat.text_parts import size
 
 
 def shown(markdown, sources=None, limit=1990):

@@ -3,7 +3,6 @@
 import pytest
 
 from bot.chat.discord_text import (
-    ZERO_WIDTH_SPACE,
     clusters,
     cut,
     defused,
@@ -11,10 +10,10 @@ from bot.chat.discord_text import (
     heard_text,
     label_of,
     lines_escaped,
-    size,
     thread_title,
     wrapped,
 )
+from bot.chat.text_parts import ZERO_WIDTH_SPACE, size
 
 BOT, ROLE = 11, 22
 FAMILY = "👨‍👩‍👧‍👦"

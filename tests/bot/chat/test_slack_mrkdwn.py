@@ -3,7 +3,7 @@
 import pytest
 
 from bot.chat.slack_mrkdwn import link, split, to_mrkdwn, to_pieces
-from bot.chat.slack_text import size
+from bot.chat.text_parts import size
 from tests.fakes import slack_rules as rules
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bot.chat.slack_text import clean, decode, escape, label_of, mentioned, size, wrapped
+from bot.chat.slack_text import decode, escape, label_of, mentioned, wrapped
+from bot.chat.text_parts import clean, size
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 
