@@ -27,6 +27,7 @@ _COLUMNS = {
     "score": ("score",),
     "id": ("id",),
 }
+_LONGEST_CELL = 10_000_000
 _YES = {"1", "1.0", "true", "yes", "y", "x"}
 _NO = {"0", "0.0", "false", "no", "n"}
 _MOST_ROWS = 1_000_000
@@ -137,9 +138,11 @@ def _json_rows(file: Path, text: str) -> Iterator[tuple[int, Mapping[str, object
 def _delimited(text: str, suffix: str) -> Iterable[list[object]]:
     head = text[:10_000].partition("\n")[0]
     delimiter = "\t" if suffix == ".tsv" else max(",;\t", key=lambda mark: (head.count(mark), mark == ","))
-    csv.field_size_limit(10_000_000)
-    rows: list[list[object]] = [list(row) for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)]
-    return rows
+    usual = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        return [list(row) for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)]
+    finally:
+        csv.field_size_limit(usual)  # it holds for the whole process, and documents are read with the usual one
 
 
 def _sheet(file: Path, data: bytes) -> Iterable[list[object]]:

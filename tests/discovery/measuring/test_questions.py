@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
@@ -81,3 +82,10 @@ def test_what_cannot_be_read_is_named(tmp_path, name, content, said):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(UsageError, match="does not exist"):
         read_probes(tmp_path / "none.csv")
+
+
+def test_reading_questions_leaves_the_limits_of_the_process_alone(tmp_path):
+    before = csv.field_size_limit()
+    (tmp_path / "q.csv").write_text("question\nHow long is this?\n", encoding="utf-8")
+    read_probes(tmp_path / "q.csv")
+    assert csv.field_size_limit() == before
