@@ -2,6 +2,7 @@
 
 import getpass
 import hashlib
+import logging
 import os
 import shutil
 import uuid
@@ -106,6 +107,16 @@ def empty_url(request, tmp_path):
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'empty' / 'gaplight.db'}"
     return request.getfixturevalue("postgres").empty_schema()
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before():
+    """Every command sets up the logging of its process; in a test that process is ours, and others read its log."""
+    level = logging.root.level
+    yield
+    logging.root.setLevel(level)
+    for handler in [one for one in logging.root.handlers if type(one) is logging.StreamHandler]:
+        logging.root.removeHandler(handler)
 
 
 @pytest.fixture(scope="session")

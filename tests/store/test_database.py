@@ -133,7 +133,8 @@ def test_two_processes_can_start_on_a_new_file(tmp_path):
     program = (
         "import sys; from store.database import open_database; from sqlalchemy import text\n"
         "database = open_database(sys.argv[1])\n"
-        "with database.begin() as c: c.execute(text(\"INSERT INTO claims VALUES ('k', :key, '2026-01-01', NULL)\"), "
+        'with database.begin() as c: c.execute(text("INSERT INTO claims (kind, key, claimed_at) "\n'
+        "\"VALUES ('k', :key, '2026-01-01')\"), "
         "{'key': sys.argv[2]})\n"
     )
     address = f"sqlite:///{tmp_path / 'gaplight.db'}"
