@@ -38,9 +38,9 @@ def llm_client(settings: Settings) -> LlmClient:
     Raises:
         ConfigurationError: no endpoint, or no model, is configured.
     """
-    from bot.answering.llm_breaker import BreakerPolicy
     from bot.answering.llm_client import LlmClient
     from bot.answering.llm_http import Endpoint
+    from store.breaker import BreakerPolicy
 
     chosen = settings.llm
     for name in ("base_url", "model"):

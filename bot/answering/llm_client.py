@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bot.answering.llm_breaker import BreakerPolicy, CircuitBreaker
 from bot.answering.llm_http import ChatHttp, Endpoint
 from bot.answering.llm_wire import Completion, Message, request_body
+from store.breaker import BreakerPolicy, CircuitBreaker
 from store.errors import LlmError, LlmFailure
 
 logger = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from bot.answering.llm_cutoff import Cutoff
 from bot.answering.llm_wire import Completion, read_models, read_reply, read_stream, refusal
+from store.cutoff import Cutoff
 from store.errors import LlmError, LlmFailure
 
 _MOST_CHARACTERS = 2_000_000

@@ -7,9 +7,9 @@ import logging
 import pytest
 
 from bot.answering.generative import GenerativeAnswerer, GenerativeOptions
-from bot.answering.llm_breaker import BreakerPolicy
 from bot.answering.llm_budget import Window
 from bot.answering.sources import Rules, allowed
+from store.breaker import BreakerPolicy
 from store.errors import ModelError
 from store.records import AbstainReason, Passage, Visibility
 from tests.fakes.llm import fails, hangs, replies, says

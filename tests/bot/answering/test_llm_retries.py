@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.answering.llm_breaker import BreakerPolicy
+from store.breaker import BreakerPolicy
 from store.errors import LlmError, LlmFailure
 from tests.fakes.llm import breaks_off, fails, replies, says
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from bot.answering.llm_breaker import (
+from store.breaker import (
     BreakerPolicy,
     BreakerState,
     CircuitBreaker,

@@ -1,4 +1,4 @@
-"""Stops asking a language model that keeps failing, and tries it again later: a circuit breaker.
+"""Stops asking a remote end that keeps failing, and tries it again later: a circuit breaker.
 
 The states and their changes are pure functions; :class:`CircuitBreaker` adds the clock and the lock.
 """
