@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.answering import wording
+from bot.answering.contradictions import contradiction
 from bot.answering.conversation import standalone
 from bot.answering.corpus import Corpus
 from bot.answering.evidence import gate_evidence, support_evidence
@@ -172,11 +173,16 @@ class Engine:
         observation = Observation(text, found.passages, "", corpus.platforms)
         findings = detect_retrieval(observation, self._policy.rules, self._policy.disabled)
         judged = support(support_evidence(text, found, corpus.background))
-        differs = conflict(text, found.passages, scope)
-        decision = decide(
-            gate_evidence(found, judged.value, findings, self._policy.rules, corpus.languages, differs),
-            self._policy.threshold,
+        evidence = gate_evidence(
+            found,
+            judged.value,
+            findings,
+            self._policy.rules,
+            corpus.languages,
+            conflict(text, found.passages, scope),
+            contradiction(text, found.passages),
         )
+        decision = decide(evidence, self._policy.threshold)
         timings = {**found.timings_ms, "gate": _milliseconds(started)}
         return _Judged(found, judged, observation, findings, decision, timings, found.passages)
 

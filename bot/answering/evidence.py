@@ -42,6 +42,7 @@ def gate_evidence(
     rules: RuleThresholds,
     languages: Collection[str] = (),
     conflict: str = "",
+    contradiction: str = "",
 ) -> GateEvidence:
     """What the gate needs to know.
 
@@ -52,6 +53,7 @@ def gate_evidence(
         languages: in which documents are written.
         rules: for the score from which a passage counts as relevant.
         conflict: what the leading passages disagree about; empty when they don't.
+        contradiction: what two documents say differently; empty when none do.
     """
     known = sum(term.document_frequency > 0 for term in found.terms)
     return GateEvidence(
@@ -64,6 +66,7 @@ def gate_evidence(
         documents_speak_it=found.language in languages,
         missing_platform=any(finding.rule is Rule.MISSING_PLATFORM for finding in findings),
         conflict=conflict,
+        contradiction=contradiction,
     )
 
 

@@ -31,6 +31,7 @@ class GateEvidence:
         documents_speak_it: whether some of the documents are in the question's language.
         missing_platform: whether the question names a platform that no passage names (rule 6).
         conflict: what the leading passages disagree about, such as ``version: 1 or 2``; empty when they don't.
+        contradiction: what two documents say differently without a word on which of them holds; empty when none do.
     """
 
     passages: int
@@ -42,6 +43,7 @@ class GateEvidence:
     documents_speak_it: bool = False
     missing_platform: bool = False
     conflict: str = ""
+    contradiction: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,8 @@ def decide(evidence: GateEvidence, threshold: float = DEFAULT_SUPPORT) -> GateDe
         return GateDecision(AbstainReason.NO_RELEVANT_PASSAGES, "nothing was retrieved")
     if evidence.missing_platform:
         threshold = max(threshold, (1.0 + threshold) / 2)
-    if evidence.support >= threshold and evidence.conflict:
-        return GateDecision(AbstainReason.SCOPE_CONFLICT, f"the passages are valid for {evidence.conflict}")
     if evidence.support >= threshold:
-        return GateDecision(None, f"support {evidence.support:.2f} reaches {threshold:.2f}")
+        return _agreed(evidence, f"support {evidence.support:.2f} reaches {threshold:.2f}")
     foreign = not evidence.language_covered and not evidence.documents_speak_it
     if foreign and evidence.known_words < _KNOWN_WORDS:
         share = f"{evidence.known_words:.0%} of its words occur in the documents"
@@ -86,3 +86,12 @@ def decide(evidence: GateEvidence, threshold: float = DEFAULT_SUPPORT) -> GateDe
             f"{shortfall}, best score {evidence.best_score:.2f} is below {evidence.relevant_score:.2f}",
         )
     return GateDecision(AbstainReason.INSUFFICIENT_EVIDENCE, shortfall)
+
+
+def _agreed(evidence: GateEvidence, explanation: str) -> GateDecision:
+    """What to do where there is enough evidence: it must not disagree with itself."""
+    if evidence.conflict:
+        return GateDecision(AbstainReason.SCOPE_CONFLICT, f"the passages are valid for {evidence.conflict}")
+    if evidence.contradiction:
+        return GateDecision(AbstainReason.AMBIGUOUS_EVIDENCE, f"the documents say {evidence.contradiction}")
+    return GateDecision(None, explanation)

@@ -10,7 +10,7 @@ from discovery.rules import RuleThresholds
 from discovery.verdict import GapVerdict
 from store.records import Rule
 
-POLICY_VERSION = "3"
+POLICY_VERSION = "4"
 """Raise it when rules, support, gate or answers change for the same settings: it is part of every policy's version."""
 
 

@@ -59,7 +59,7 @@ def conflict(question: str, passages: Sequence[Passage], scope: ScopeFilter) -> 
         scope: what the search was restricted to.
     """
     for first, second in combinations(passages[:LEADING], 2):
-        if not _same_place(first, second) or _plain(first.text) == _plain(second.text):
+        if not same_place(first, second) or _plain(first.text) == _plain(second.text):
             continue
         for key in sorted(first.scope.keys() & second.scope.keys() - scope.keys()):
             one, other = first.scope[key], second.scope[key]
@@ -79,7 +79,8 @@ def _names(text: str, key: str, value: str) -> bool:
     return bool(re.search(rf"(?<!\w){escaped}(?!\w)", text))
 
 
-def _same_place(first: Passage, second: Passage) -> bool:
+def same_place(first: Passage, second: Passage) -> bool:
+    """Whether two passages are the same section of two documents with the same title or file name."""
     if first.document_id == second.document_id or fold(first.section) != fold(second.section):
         return False
     return fold(first.title) == fold(second.title) or _file(first) == _file(second)
