@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import sqlite3
 import sys
@@ -173,7 +172,7 @@ def _connections(app: App) -> Iterator[Finding]:
     """Which remote ends are configured; none of them is needed."""
     settings: Settings = app.settings
     present = [
-        name for name in ("SLACK_BOT_TOKEN", "DISCORD_TOKEN", "GITHUB_TOKEN", "LLM_API_KEY") if os.environ.get(name)
+        name for name in ("SLACK_BOT_TOKEN", "DISCORD_TOKEN", "GITHUB_TOKEN", "LLM_API_KEY") if credential(name)
     ]
     remote = [f"vectors at {settings.vectors.url}"] if settings.vectors.url else []
     text = ", ".join([*remote, *(f"{name} is set" for name in present)]) or "none configured, none needed"

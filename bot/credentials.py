@@ -5,8 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from store.errors import ConfigurationError
+
+CREDENTIALS = (
+    "SLACK_BOT_TOKEN",
+    "SLACK_APP_TOKEN",
+    "SLACK_SIGNING_SECRET",
+    "DISCORD_TOKEN",
+    "GITHUB_TOKEN",
+    "LLM_API_KEY",
+    "DATABASE_URL",
+)
+"""Every secret there is."""
 
 _FILE = "_FILE"
 
@@ -33,6 +45,24 @@ def credential(name: str, environment: Mapping[str, str] | None = None) -> str:
         raise ConfigurationError(
             f"{name}{_FILE} is {path!r}, which cannot be read: {error}.", "Correct the path or its permissions."
         ) from error
+
+
+def secret_values(environment: Mapping[str, str] | None = None) -> set[str]:
+    """All secrets that are set, and the passwords in those that are addresses: what may never be shown.
+
+    Raises:
+        ConfigurationError: as :func:`credential`.
+    """
+    values = {credential(name, environment) for name in CREDENTIALS} - {""}
+    return values | {part for value in values for part in _passwords(value)}
+
+
+def _passwords(address: str) -> set[str]:
+    try:
+        password = urlsplit(address).password or ""
+    except ValueError:
+        return set()
+    return {password, unquote(password)} - {""}
 
 
 def needed(name: str, what_for: str) -> str:

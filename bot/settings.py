@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from bot.credentials import credential
 from bot.digest_settings import DigestSettings
 from bot.discovery_settings import DiscoverySettings, GithubSettings
 from bot.llm_settings import LlmSettings
@@ -145,12 +146,14 @@ class DiscordSettings(Section):
 
 
 class ServerSettings(Section):
-    """``[server]``: where health is told and Slack's HTTP deliveries arrive, and how much is done at once."""
+    """``[server]``: where health is told and Slack's HTTP deliveries arrive, how much is done at once, and the log."""
 
     host: str = "127.0.0.1"
     port: int = Field(default=8080, ge=0, le=65535)
     workers: int = Field(default=2, ge=1, le=32)
     stop_seconds: float = Field(default=30, ge=0)
+    log_format: Literal["text", "json"] = "text"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
 class Settings(BaseSettings):
@@ -233,7 +236,7 @@ def load_settings(config: Path | None = None, data: Path | None = None) -> Setti
         )
     if data is not None:
         values["data"] = data
-    if secret := os.environ.get("DATABASE_URL"):
+    if secret := credential("DATABASE_URL"):
         values[_FROM_ENVIRONMENT] = SecretStr(secret)
     _refuse_unknown_variables()
     try:

@@ -83,7 +83,8 @@ class GapLog:
                 repeat_seconds=self._repeat_seconds,
             )
             self._vectors.setdefault(gap.id, exposure.vector)
-        return GapReference(gap.id, gap_type(exposure.reasons), exposure.reasons)
+        opened = gap.first_seen == exposure.seen_at
+        return GapReference(gap.id, gap_type(exposure.reasons), exposure.reasons, opened)
 
     def _same_meaning(self, key: str, exposure: Exposure) -> tuple[str | None, str]:
         """The gap that another wording of this question has opened, and why they are the same."""

@@ -185,6 +185,7 @@ def _is_lost(error: StatementError) -> bool:
     return type(error) is DatabaseError or (isinstance(error, DBAPIError) and error.connection_invalidated)
 
 
+# Both engines hide parameters: a statement that fails would otherwise carry people's questions into the log.
 def _postgres_engine(url: URL) -> Engine:
     arguments: Mapping[str, Any] = {
         "connect_timeout": POSTGRES_CONNECT_SECONDS,
@@ -193,11 +194,15 @@ def _postgres_engine(url: URL) -> Engine:
     }
     given = {key: value for key, value in arguments.items() if key not in url.query}
     # A server restart must cost one reconnect, not one failed question for each idle connection.
-    return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20, connect_args=given)
+    return create_engine(
+        url, pool_pre_ping=True, pool_size=10, max_overflow=20, connect_args=given, hide_parameters=True
+    )
 
 
 def _sqlite_engine(url: URL) -> Engine:
-    engine = create_engine(url, pool_size=10, max_overflow=50, connect_args={"timeout": SQLITE_BUSY_SECONDS})
+    engine = create_engine(
+        url, pool_size=10, max_overflow=50, connect_args={"timeout": SQLITE_BUSY_SECONDS}, hide_parameters=True
+    )
     event.listen(engine, "connect", _set_pragmas)
     event.listen(engine, "begin", _begin_immediate)
     return engine

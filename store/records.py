@@ -271,11 +271,12 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class GapReference:
-    """The gap that a question opened or joined, as a reply shows it."""
+    """The gap that a question opened or joined, as a reply shows it; ``opened`` when nobody had asked it before."""
 
     id: str
     type: GapType
     reasons: tuple[Rule, ...]
+    opened: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.answering import wording
@@ -21,11 +21,13 @@ from bot.answering.extractive import Answer, answer
 from bot.answering.gate import GateDecision, decide
 from bot.answering.generative import GenerativeAnswerer, Written
 from bot.answering.grading import Grader, graded
+from bot.answering.observing import Nobody, Observer
 from bot.answering.policy import POLICY_VERSION, Policy
-from bot.answering.recording import exposure, question_record, spoken, telling
+from bot.answering.recording import exposure, outline, question_record, spoken, telling
 from bot.answering.scoped_search import narrowed
 from bot.answering.scopes import conflict, named_scope
 from bot.answering.support import Support, support
+from bot.logs_context import keep_private, own_question
 from discovery.detector import detect_answer, detect_retrieval
 from discovery.gap_log import GapLog
 from discovery.questions import QuestionKind, classify, strip_greeting
@@ -54,7 +56,8 @@ class Parts:
     """What the engine works with; wired in :mod:`bot.app`, by tests with others.
 
     ``corpus`` is asked for with every question: it changes with the documents. ``writer`` and ``grader`` use a
-    language model; without them answers are quotations, from passages as they were found.
+    language model; without them answers are quotations, from passages as they were found. ``observer`` is told how
+    each question ended that is put on record.
     """
 
     searcher: Searcher
@@ -64,6 +67,7 @@ class Parts:
     now: Callable[[], datetime]
     writer: GenerativeAnswerer | None = None
     grader: Grader | None = None
+    observer: Observer = field(default_factory=Nobody)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +111,18 @@ class Engine:
             UsageError: the question names a collection or a scope that cannot be.
         """
         started = time.perf_counter()
-        asked = strip_greeting(clean(question.text)[:LONGEST_QUESTION])
-        text = standalone(asked, question.history)
-        reply, judged = self._reply(question, text, follows_up=text != asked)
-        reply = _timed(replace(reply, policy=self._policy.version), started)
-        if not log:
+        with own_question(question.text, recorded=log) as identity:
+            asked = strip_greeting(clean(question.text)[:LONGEST_QUESTION])
+            text = standalone(asked, question.history)
+            reply, judged = self._reply(question, text, follows_up=text != asked)
+            reply = _timed(replace(reply, policy=self._policy.version), started)
+            keep_private(reply.answer)
+            if not log:
+                return reply
+            reply = _timed(self._logged(question, text, reply, judged, identity), started)
+            logger.info("Question from %s: %s", question.platform, outline(reply))
+            self._parts.observer.asked(question, reply)
             return reply
-        return _timed(self._logged(question, text, reply, judged), started)
 
     def report_missing(self, question: Question) -> GapReference:
         """Open or join the gap of a recorded question of which a person says that the documents don't answer it.
@@ -274,17 +283,18 @@ class Engine:
         reason = AbstainReason.UNAVAILABLE
         return Reply(question.text, Status.ERROR, wording.abstention(reason), reason, notes=(str(error),))
 
-    def _logged(self, question: Question, text: str, reply: Reply, judged: _Judged | None) -> Reply:
+    def _logged(self, question: Question, text: str, reply: Reply, judged: _Judged | None, identity: str) -> Reply:
         """Record the question and the gap that it exposed; an answer is given even when that fails."""
         shown = redact(text) if self._policy.redact else text
         try:
             if judged and self._exposes_gap(reply, judged):
                 reply = replace(reply, gap=self._gap(question, shown, reply, judged))
             language = judged.found.language if judged else ""
-            record = question_record(question, shown, reply, language, self._parts.now())
+            record = replace(question_record(question, shown, reply, language, self._parts.now()), id=identity)
             return replace(reply, question_id=self._parts.questions.record(record))
         except GaplightError as error:
             logger.exception("The question could not be logged")
+            self._parts.observer.not_logged()
             return replace(reply, notes=(*reply.notes, f"Not logged: {error.problem}"))
 
     def _exposes_gap(self, reply: Reply, judged: _Judged) -> bool:

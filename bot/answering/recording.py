@@ -36,6 +36,13 @@ def telling(reply: Reply, *, own_words: bool) -> tuple[Rule, ...]:
     return tuple(rule for rule in reply.rules if rule is not Rule.GENERAL_KNOWLEDGE_ANSWER)
 
 
+def outline(reply: Reply) -> str:
+    """How a question ended, in one line for the log; nothing of what was asked or answered."""
+    ended = f"{reply.status.value}, {reply.reason.value}" if reply.reason else reply.status.value
+    gap = f", gap {reply.gap.id[:8]}" if reply.gap else ""
+    return f"{ended}{gap}, support {reply.support:.2f}, {reply.timings_ms.get('total', 0.0):.0f} ms"
+
+
 def exposure(question: Question, shown: str, reply: Reply, found: SearchResult, seen_at: datetime) -> Exposure:
     """A question that the documents did not answer, as the gap log takes it.
 

@@ -22,6 +22,7 @@ from bot.chat.ports import Place, Platform
 from bot.chat.review import DECISIONS, Review, is_command
 from bot.chat.wording import GREETING, OUTSIDER, TOO_FAST, queued
 from bot.chat.work import Workers
+from bot.logs_context import handling
 from store.errors import GaplightError
 from store.posts import ANSWER, Post, PostStore
 from store.records import Reply, Status, Visibility
@@ -122,8 +123,11 @@ class ChatService:
         """Ask something that may block, beside the questions; an error counts as no."""
         try:
             return await self._parts.workers.quick(ready)
-        except GaplightError:
-            return False
+        except GaplightError as error:
+            logger.warning("Not ready: %s", error)
+        except Exception:
+            logger.exception("Whether all is ready could not be found out")
+        return False
 
     async def settled(self, seconds: float) -> bool:
         """Wait until nothing is being worked on, at most some seconds; whether that was reached."""
@@ -143,16 +147,21 @@ class ChatService:
         self._in_flight += 1
         self._idle.clear()
         try:
+            with handling(heard.text):
+                await self._dealt_with(heard, place)
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._idle.set()
+
+    async def _dealt_with(self, heard: Heard, place: Place) -> None:
+        try:
             how, intake = await self._taken_in(heard)
             if how is not None and intake is not Intake.IGNORE and await self._parts.inbox.take(heard):
                 await self._respond_once(heard, place, how, intake)
         except Exception:
             logger.exception("A message on %s could not be dealt with", heard.platform)
             await place.dismiss()
-        finally:
-            self._in_flight -= 1
-            if not self._in_flight:
-                self._idle.set()
 
     async def resume_lost(self) -> int:
         """Answer the messages that a process took in and then died over; how many there were."""
@@ -160,7 +169,8 @@ class ChatService:
         for heard in lost:
             place = await self._platforms[heard.platform].place(heard)
             how = how_addressed(heard)
-            await self._respond_once(heard, place, how, self._intake(heard, how))
+            with handling(heard.text):
+                await self._respond_once(heard, place, how, self._intake(heard, how))
         return len(lost)
 
     async def _respond_once(self, heard: Heard, place: Place, how: Addressed, intake: Intake) -> None:

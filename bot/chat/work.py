@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 _Result = TypeVar("_Result")
@@ -33,13 +34,18 @@ class Workers:
         """Run something that may take long; first come, first served."""
         self._pending += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._heavy, function)
+            return await self._run(self._heavy, function)
         finally:
             self._pending -= 1
 
     async def quick(self, function: Callable[[], _Result]) -> _Result:
         """Run a short call that may block, such as a database query."""
-        return await asyncio.get_running_loop().run_in_executor(self._quick, function)
+        return await self._run(self._quick, function)
+
+    async def _run(self, threads: ThreadPoolExecutor, function: Callable[[], _Result]) -> _Result:
+        """The caller's context comes along: what is logged in the thread belongs to the same question."""
+        context = copy_context()
+        return await asyncio.get_running_loop().run_in_executor(threads, lambda: context.run(function))
 
     def close(self) -> None:
         """Give the threads back; what has not begun is dropped."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.credentials import credential, needed
+from bot.credentials import credential, needed, secret_values
 from store.errors import ConfigurationError
 
 
@@ -32,3 +32,12 @@ def test_a_secret_that_is_needed_and_not_there_says_what_for(monkeypatch):
     monkeypatch.delenv("TOKEN", raising=False)
     with pytest.raises(ConfigurationError, match="To send letters"):
         needed("TOKEN", "To send letters.")
+
+
+def test_the_values_that_may_never_be_shown_include_the_passwords_in_addresses(tmp_path):
+    (tmp_path / "token").write_text("xoxb-1\n")
+    environment = {
+        "SLACK_BOT_TOKEN_FILE": str(tmp_path / "token"),
+        "DATABASE_URL": "postgresql://me:p%40ss@db/gaplight",
+    }
+    assert secret_values(environment) == {"xoxb-1", environment["DATABASE_URL"], "p%40ss", "p@ss"}

@@ -120,3 +120,12 @@ def test_settings_cannot_be_changed_once_read():
     settings = load_settings()
     with pytest.raises(ValueError, match="frozen"):
         settings.gate.mode = "off"
+
+
+def test_the_database_address_can_come_from_a_file(monkeypatch, tmp_path):
+    (tmp_path / "url").write_text("postgresql://me:secret@db/gaplight\n")
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.setenv("DATABASE_URL_FILE", str(tmp_path / "url"))
+    settings = load_settings()
+    assert settings.database_url == "postgresql://me:secret@db/gaplight"
+    assert "secret" not in repr(settings)
