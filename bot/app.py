@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -31,11 +31,14 @@ from store.text import TOKENISER_VERSION
 from store.vectors import ChromaVectors, VectorIndex, embedded_client, server_client
 
 if TYPE_CHECKING:
-    from bot.answering.engine import Engine, Parts, Policy
+    from bot.answering.engine import Parts
+    from bot.answering.live import LiveEngine
     from bot.answering.llm_client import LlmClient
+    from bot.answering.policy import Policy
     from bot.chat.review import ReviewParts
     from bot.chat.service import ChatParts
     from bot.discovering import Discovering
+    from bot.policy_watch import PolicyWatch
     from bot.reporting import Reporting
     from store.ingest import Ingestor
     from store.models import Report
@@ -47,11 +50,15 @@ class App:
     Args:
         settings: what to build.
         report: told in one sentence when something takes long.
+        changed: gives settings that changed since it was last asked, for programs that run long.
     """
 
-    def __init__(self, settings: Settings, report: Report | None = None) -> None:
+    def __init__(
+        self, settings: Settings, report: Report | None = None, changed: Callable[[], Settings | None] = lambda: None
+    ) -> None:
         self.settings = settings
         self._report = report
+        self._changed = changed
 
     def report(self, text: str) -> None:
         """Tell whoever started the program something that is worth knowing."""
@@ -96,11 +103,11 @@ class App:
         return Ingestor(self.index)
 
     @cached_property
-    def engine(self) -> Engine:
+    def engine(self) -> LiveEngine:
         """What answers questions; raises as :attr:`engine_parts` does."""
-        from bot.answering.engine import Engine
+        from bot.answering.live import LiveEngine
 
-        return Engine(self.engine_parts, self.policy)
+        return LiveEngine(self.engine_parts, self._policies.current)
 
     @cached_property
     def engine_parts(self) -> Parts:
@@ -232,25 +239,35 @@ class App:
         self.documents.counts()
         return bool(self.engine)
 
-    @cached_property
+    @property
     def policy(self) -> Policy:
-        """Thresholds, rules and their version."""
-        from bot.answering.engine import Policy
+        """Thresholds, rules and their version, as they are in force now."""
+        return self._policies.current()
+
+    @cached_property
+    def _policies(self) -> PolicyWatch:
+        from bot.policy_watch import PolicyParts, PolicyWatch
+
+        return PolicyWatch(self.settings, PolicyParts(self._policy, self._changed))
+
+    def _policy(self, settings: Settings) -> Policy:
         from bot.answering.extractive import ExtractiveOptions
+        from bot.answering.policy import Policy
         from discovery.rules import RuleThresholds
         from discovery.verdict import DEFAULT_VERDICT
 
-        gate, rules = self.settings.gate, self.settings.rules
+        gate, rules = settings.gate, settings.rules
         thresholds = {name: value for name, value in rules.model_dump().items() if name != "disabled"}
+        threshold = self._threshold(settings)
         return Policy(
-            version=self._policy_version(),
-            threshold=self.threshold,
+            version=self._policy_version(settings, threshold),
+            threshold=threshold,
             mode=gate.mode,
             rules=RuleThresholds(**thresholds),
             disabled=frozenset(rules.disabled),
             verdict=DEFAULT_VERDICT,
-            extractive=ExtractiveOptions(characters=self.settings.answer.max_characters),
-            redact=self.settings.privacy.redact,
+            extractive=ExtractiveOptions(characters=settings.answer.max_characters),
+            redact=settings.privacy.redact,
         )
 
     @cached_property
@@ -269,20 +286,23 @@ class App:
     @property
     def threshold(self) -> float:
         """Support from which questions are answered: ``gate.support``, else the calibrated, else the built-in value."""
+        return self.policy.threshold
+
+    def _threshold(self, settings: Settings) -> float:
         from bot.answering.gate import DEFAULT_SUPPORT
 
-        if self.settings.gate.support is not None:
-            return self.settings.gate.support
+        if settings.gate.support is not None:
+            return settings.gate.support
         found = self.calibrations.in_force(self.support_space)
         return found.threshold if found else DEFAULT_SUPPORT
 
-    def _policy_version(self) -> str:
+    def _policy_version(self, settings: Settings, threshold: float) -> str:
         """Ten digits that change whenever the same question could be treated differently."""
-        from bot.answering.engine import POLICY_VERSION
+        from bot.answering.policy import POLICY_VERSION
 
         index = [CHUNKER_VERSION, TOKENISER_VERSION, self.index.embedder.identity.fingerprint]
-        chosen = self.settings.model_dump(mode="json", include={"answer", "gate", "rules", "gaps", "privacy"})
-        text = json.dumps([POLICY_VERSION, index, self.threshold, chosen, *llm_version(self.settings)], sort_keys=True)
+        chosen = settings.model_dump(mode="json", include={"answer", "gate", "rules", "gaps", "privacy"})
+        text = json.dumps([POLICY_VERSION, index, threshold, chosen, *llm_version(settings)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:10]
 
     def _embedder(self) -> Embedder:
@@ -324,18 +344,25 @@ def _now() -> datetime:
 
 
 @contextmanager
-def opened(settings: Settings, report: Report | None = None, *, exclusive: bool = True) -> Iterator[App]:
+def opened(
+    settings: Settings,
+    report: Report | None = None,
+    *,
+    exclusive: bool = True,
+    changed: Callable[[], Settings | None] = lambda: None,
+) -> Iterator[App]:
     """The parts, closed at the end.
 
     Args:
         settings: what to build.
         report: told in one sentence when something takes long.
         exclusive: hold the data folder; needed for everything that touches the indexes.
+        changed: as for :class:`App`.
 
     Raises:
         BusyError: another process holds the data folder.
     """
-    app = App(settings, report)
+    app = App(settings, report, changed)
     try:
         if exclusive:
             with hold(settings.data):

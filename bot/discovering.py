@@ -102,7 +102,7 @@ class Discovering:
 
         app = self._app
         options = SearchOptions(app.settings.answer.passages, app.settings.answer.per_document)
-        return Tryout(app.index, app.engine_parts, app.policy, options, app.engine_parts.corpus)
+        return Tryout(app.index, app.engine_parts, lambda: app.policy, options, app.engine_parts.corpus)
 
     @cached_property
     def previews(self) -> Previews:
@@ -140,7 +140,7 @@ class Discovering:
             gaps=self._app.gaps,
             questions=self._app.questions,
             audit=self._app.audit,
-            asker=self.tryout.today,
+            asker=self.tryout.served,
             collections=self._app.documents.collections,
             now=_now,
             verdict=self._app.policy.verdict,
@@ -150,7 +150,7 @@ class Discovering:
     @cached_property
     def regression(self) -> Regression:
         """Keeps closed gaps closed."""
-        return Regression(self.closure, self._app.audit, self._app.documents, self._app.policy.version)
+        return Regression(self.closure, self._app.audit, self._app.documents, lambda: self._app.policy.version)
 
     @cached_property
     def decisions(self) -> Decisions:

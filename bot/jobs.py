@@ -98,6 +98,9 @@ def _refresh(app: App) -> None:
     summary = app.ingestor.run(request)
     for issue in summary.failed:
         logger.warning("Not read: %s: %s", issue.path, issue.reason)
+    from bot.calibration import keep_calibrated
+
+    keep_calibrated(app, _now())
 
 
 def _ask_closed_gaps(app: App) -> None:

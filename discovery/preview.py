@@ -32,10 +32,10 @@ class Trying(Protocol):
     """The engine, as previews need it; asks in collections that everybody may read, and the one the source goes to."""
 
     def today(self) -> Asker:
-        """As it answers now."""
+        """As it answers now, by quoting."""
 
     def with_document(self, document: Prepared) -> Asker:
-        """As it would answer with one more document."""
+        """As it would answer with one more document, by quoting."""
 
     def prepare(self, document: SourceDocument) -> Prepared:
         """Read, cut and embed a document in memory.

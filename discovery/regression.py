@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from discovery.closure import CLOSED, REOPENED, Because, Closure
@@ -39,10 +39,10 @@ class Regression:
         closure: asks and settles.
         audit: knows what was closed with proof.
         documents: whose revision says whether anything has changed.
-        policy: version of everything else that answers depend on.
+        policy: gives the version of everything else that answers depend on.
     """
 
-    def __init__(self, closure: Closure, audit: AuditLog, documents: DocumentStore, policy: str) -> None:
+    def __init__(self, closure: Closure, audit: AuditLog, documents: DocumentStore, policy: Callable[[], str]) -> None:
         self._closure = closure
         self._audit = audit
         self._documents = documents
@@ -87,7 +87,7 @@ class Regression:
 
     def check_if_changed(self) -> RegressionResult | None:
         """The same, if documents or policy have changed since the last complete check; None when nothing has."""
-        now = [self._documents.revision(), self._policy]
+        now = [self._documents.revision(), self._policy()]
         if self._documents.index_state(_STATE) == now:
             return None
         result = self.check()

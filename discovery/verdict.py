@@ -28,11 +28,10 @@ DOCUMENTATION_REASONS = frozenset(
         AbstainReason.NO_RELEVANT_PASSAGES,
         AbstainReason.INSUFFICIENT_EVIDENCE,
         AbstainReason.AMBIGUOUS_EVIDENCE,
-        AbstainReason.UNSUPPORTED_CITATION,
-        AbstainReason.UNGROUNDED_ANSWER,
     }
 )
-"""Refusals that better documents would have prevented."""
+"""Refusals that better documents would have prevented. What a language model wrote without support is none of them:
+the gate had found enough to answer from, and a weak model would fill the gap log with questions that are answered."""
 
 DEFAULT_RULE_SETS: tuple[frozenset[Rule], ...] = (
     # The answer itself says that the documents hold nothing, or not everything.

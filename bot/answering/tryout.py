@@ -33,23 +33,27 @@ class Tryout:
 
     Attributes:
         parts: of the engine that answers in chat.
-        policy: of the same; its gate counts here even where chat only watches it.
+        policy: the present one of the same; its gate counts here even where chat only watches it.
         corpus: as in ``parts``, changed with the document that is tried.
         options: of the same search.
     """
 
     index: Index
     parts: Parts
-    policy: Policy
+    policy: Callable[[], Policy]
     options: SearchOptions
     corpus: Callable[[], Corpus]
 
-    def today(self) -> SilentAsker:
-        """As it answers now."""
+    def served(self) -> SilentAsker:
+        """As chat answers now, with a language model where one is configured."""
         return SilentAsker(Engine(self.parts, self._strict))
 
+    def today(self) -> SilentAsker:
+        """As it answers now, by quoting."""
+        return SilentAsker(Engine(self._quoting, self._strict))
+
     def with_document(self, document: Prepared) -> SilentAsker:
-        """As it would answer with one more document."""
+        """As it would answer with one more document, by quoting."""
         searcher = Searcher(Overlay(self.index, document, self._mean_terms()), self.options)
         source = document.source
 
@@ -58,7 +62,7 @@ class Tryout:
             collections = {source.collection: source.visibility, **present.collections}
             return replace(present, chunks=present.chunks + len(document.chunks), collections=collections)
 
-        return SilentAsker(Engine(replace(self.parts, searcher=searcher, corpus=corpus), self._strict))
+        return SilentAsker(Engine(replace(self._quoting, searcher=searcher, corpus=corpus), self._strict))
 
     def prepare(self, document: SourceDocument) -> Prepared:
         """Read, cut and embed a document in memory.
@@ -72,9 +76,14 @@ class Tryout:
         """One unit-length row for each question."""
         return self.index.embedder.embed_queries(list(questions))
 
-    @cached_property
+    @property
     def _strict(self) -> Policy:
-        return replace(self.policy, mode="enforce")
+        return replace(self.policy(), mode="enforce")
+
+    @cached_property
+    def _quoting(self) -> Parts:
+        """Without the language model: a round tries hundreds of questions, and compares what was found for them."""
+        return replace(self.parts, writer=None, grader=None)
 
     @cached_property
     def _lengths(self) -> dict[int, float]:

@@ -6,8 +6,8 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import Protocol
 
-from bot.answering.engine import Engine
 from bot.chat.messages import Incoming, Outgoing
 from store.errors import GaplightError
 from store.records import Question, Reply, Status, Turn
@@ -45,6 +45,13 @@ class Conversations:
             self._turns.pop(conversation, None)
 
 
+class Answering(Protocol):
+    """What answers; made of :mod:`bot.answering`."""
+
+    def ask(self, question: Question, *, log: bool = True) -> Reply:
+        """Answer a question or refuse with a reason; False leaves no trace in the logs."""
+
+
 class Handlers:
     """Answers messages; every path ends in a message.
 
@@ -53,7 +60,7 @@ class Handlers:
         conversations: what was said before, for callers that keep no log of conversations themselves.
     """
 
-    def __init__(self, engine: Engine, conversations: Conversations | None = None) -> None:
+    def __init__(self, engine: Answering, conversations: Conversations | None = None) -> None:
         self._engine = engine
         self.conversations = conversations or Conversations()
 

@@ -11,6 +11,7 @@ from bot.app import App, opened
 from bot.chat_settings import PLATFORMS
 from bot.cli.output import messages, report
 from bot.cli.state import State
+from bot.settings_file import SettingsFile
 from store.errors import UsageError
 
 PARTS = (*PLATFORMS, "scheduler")
@@ -35,8 +36,9 @@ def run(
 ) -> None:
     """Run the bot: every platform that has a token, the scheduler, and the health pages. Ends with Ctrl-C."""
     wanted = _parts(only)
-    settings = context.ensure_object(State).settings
-    with opened(settings, report) as app:
+    state = context.ensure_object(State)
+    watched = SettingsFile(state.config, state.data)
+    with opened(state.settings, report, changed=watched.changed) as app:
         asyncio.run(_run(app, wanted))
 
 

@@ -83,18 +83,18 @@ class Loop:
             corpus=corpus.current,
             now=here.clock,
         )
-        self.tryout = Tryout(here.index, parts, POLICY, options, corpus.current)
+        self.tryout = Tryout(here.index, parts, lambda: POLICY, options, corpus.current)
         self.closure = Closure(
             ClosureParts(
                 gaps=here.gaps,
                 questions=here.questions,
                 audit=self.audit,
-                asker=self.tryout.today,
+                asker=self.tryout.served,
                 collections=here.documents.collections,
                 now=here.clock,
             )
         )
-        self.regression = Regression(self.closure, self.audit, here.documents, "policy")
+        self.regression = Regression(self.closure, self.audit, here.documents, lambda: "policy")
         licences = {} if allowed is None else {"allowed": allowed}
         self.decisions = Decisions(
             DecisionParts(

@@ -1,0 +1,73 @@
+"""The policy in force: made of settings and calibration, and made anew when one of them changes under a running bot."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.answering.policy import Policy
+from bot.settings import Settings
+from store.errors import UnavailableError
+
+logger = logging.getLogger(__name__)
+
+LIVE_SECTIONS = ("gate", "rules")
+"""Sections of the settings file that a running bot takes over without a restart."""
+_CHECK_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class PolicyParts:
+    """What a policy is made of.
+
+    Attributes:
+        build: from settings, with the calibrated threshold read anew.
+        changed: settings that changed since it was last asked, else None.
+    """
+
+    build: Callable[[Settings], Policy]
+    changed: Callable[[], Settings | None] = lambda: None
+
+
+class PolicyWatch:
+    """Gives the policy in force; may be used by many threads.
+
+    Args:
+        settings: at the start.
+        parts: what a policy is made of.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(self, settings: Settings, parts: PolicyParts, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings = settings
+        self._parts = parts
+        self._clock = clock
+        self._turn = threading.Lock()
+        self._checked = clock()
+        self._policy = parts.build(settings)
+
+    def current(self) -> Policy:
+        """The policy; a change shows after at most two seconds."""
+        if self._clock() - self._checked >= _CHECK_SECONDS and self._turn.acquire(blocking=False):
+            try:
+                self._checked = self._clock()
+                self._check()
+            finally:
+                self._turn.release()
+        return self._policy
+
+    def _check(self) -> None:
+        if changed := self._parts.changed():
+            live = {section: getattr(changed, section) for section in LIVE_SECTIONS}
+            self._settings = self._settings.model_copy(update=live)
+        try:
+            policy = self._parts.build(self._settings)
+        except UnavailableError as error:
+            logger.warning("The policy stays as it was: %s", error.problem)
+            return
+        if policy.version != self._policy.version:
+            logger.info("Policy %s: gate %s from %.2f", policy.version, policy.mode, policy.threshold)
+            self._policy = policy
