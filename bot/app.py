@@ -24,6 +24,7 @@ from store.embedding import Embedder, ModelIdentity
 from store.gaps import GapStore
 from store.index import Index
 from store.lexical import LexicalIndex
+from store.lexical_tantivy import TantivyIndex
 from store.lock import hold
 from store.posts import PostStore
 from store.questions import QuestionStore
@@ -327,7 +328,7 @@ class App:
         shutil.rmtree(self.settings.data / "vectors", ignore_errors=True)
 
     def _lexical(self) -> LexicalIndex:
-        return LexicalIndex(self.settings.data / "lexical")
+        return TantivyIndex(self.settings.data / "lexical")
 
     def close(self) -> None:
         """Finish writes and give everything back."""

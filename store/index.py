@@ -233,14 +233,13 @@ class Index:
 
     def _rebuild_lexical(self, lexical: LexicalIndex) -> None:
         logger.info("Building the lexical index from the database")
-        lexical.clear()
+        lexical.rebuild(self._all_entries())
+
+    def _all_entries(self) -> Iterator[LexicalEntry]:
         for collection in self.documents.collections():
             for batch in self.documents.iterate_chunks(collection, _BATCH):
-                lexical.write(
-                    LexicalEntry(chunk.chunk_id, collection, facts(chunk.scope), stems(chunk.embedded_text))
-                    for chunk in batch
-                )
-        lexical.mark_complete()
+                for chunk in batch:
+                    yield LexicalEntry(chunk.chunk_id, collection, facts(chunk.scope), stems(chunk.embedded_text))
 
 
 def facts(scope: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

@@ -1,33 +1,25 @@
-"""BM25 over the chunks, by an embedded tantivy index that can be rebuilt from the database at any time.
+"""Search by words: what every index of words promises, and the formula they share.
 
-Text is split and stemmed by :mod:`store.text` only; tantivy sees stems separated by spaces. BM25 uses tantivy's
-constants k1 = 1.2 and b = 0.75 (Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009).
-tantivy was chosen over SQLite FTS5, bm25s and a postings table by query time at 100,000 chunks; docs/benchmarks.md
-has the figures.
+Text is split and stemmed by :mod:`store.text` only, so that the same question finds the same chunks in the same order
+whichever index answers: :class:`store.lexical_tantivy.TantivyIndex` for one process, or
+:class:`store.postings.PostingsIndex` for several that share a database. Both rank by BM25 with k1 = 1.2 and b = 0.75
+(Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009).
 """
 
 from __future__ import annotations
 
-import json
 import math
-import shutil
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Protocol
 
-import tantivy
-
-from store.errors import UnavailableError
 from store.records import ScopeFilter
 from store.text import TOKENISER_VERSION
 
 K1 = 1.2
 B = 0.75
-_FORMAT = f"1-{TOKENISER_VERSION}"
-_WRITER_HEAP = 64_000_000
-"""Bytes that tantivy may hold before it writes a segment; its minimum is 15 MB a thread."""
+FORMAT = f"1-{TOKENISER_VERSION}"
+"""What an index was made with; one of another format is rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,105 +40,30 @@ class LexicalHit:
     score: float
 
 
-class LexicalIndex:
-    """A BM25 index in one folder. One process may write; threads share the object.
+class LexicalIndex(Protocol):
+    """BM25 over the chunks; derived from the database and rebuilt from it at any time. Threads share the object."""
 
-    Args:
-        folder: where the index lives; made when missing.
+    @property
+    def rebuild_needed(self) -> bool:
+        """Whether the index is missing, damaged, of another format, or was not completely built."""
 
-    Raises:
-        UnavailableError: the folder cannot be written.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._lock = threading.RLock()
-        self._writer: Any = None
-        self._schema = _schema()
-        self.rebuild_needed = not self._is_current()
-        if self.rebuild_needed:
-            self._start_empty()
-        else:
-            self._index = self._open()
-        self._searcher = self._index.searcher()
-
-    def _is_current(self) -> bool:
-        """Whether the folder holds an index of this format that opens; a damaged one counts as absent."""
-        try:
-            known = json.loads((self._folder / "gaplight.json").read_text(encoding="utf-8"))
-            if known.get("format") != _FORMAT:
-                return False
-            self._open()
-        except (OSError, ValueError):
-            return False
-        return True
-
-    def _open(self) -> Any:
-        return tantivy.Index(self._schema, path=str(self._folder / "index"))
-
-    def _start_empty(self) -> None:
-        try:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            (self._folder / "index").mkdir(parents=True, exist_ok=True)
-            self._index = self._open()
-        except (OSError, ValueError) as error:
-            raise UnavailableError(
-                f"The lexical index in {self._folder} cannot be written: {error}.",
-                "Check that the folder exists, is writable and that the disk is not full.",
-            ) from error
-
-    def mark_complete(self) -> None:
-        """Note that the index holds every chunk of the database, so that the next start need not rebuild it."""
-        (self._folder / "gaplight.json").write_text(json.dumps({"format": _FORMAT}), encoding="utf-8")
-        self.rebuild_needed = False
-
-    def clear(self) -> None:
-        """Drop everything; the index counts as incomplete until :meth:`mark_complete`."""
-        with self._lock:
-            self._close_writer()
-            (self._folder / "gaplight.json").unlink(missing_ok=True)
-            self._start_empty()
-            self._searcher = self._index.searcher()
-            self.rebuild_needed = True
+    @property
+    def size(self) -> int:
+        """Number of indexed chunks."""
 
     def write(self, entries: Iterable[LexicalEntry] = (), deleted: Iterable[str] = ()) -> None:
-        """Delete and add chunks in one commit; an id that is already there is replaced.
+        """Delete and add chunks in one step; an id that is already there is replaced, an unknown one is no error.
 
         Raises:
-            UnavailableError: another process holds the writer, or the disk is full.
+            UnavailableError: the index cannot be written.
         """
-        with self._lock:
-            try:
-                writer = self._open_writer()
-                for chunk_id in deleted:
-                    writer.delete_documents_by_term("id", chunk_id)
-                for entry in entries:
-                    writer.delete_documents_by_term("id", entry.chunk_id)
-                    writer.add_document(_document(entry))
-                writer.commit()
-            except (OSError, ValueError) as error:
-                self._writer = None
-                raise UnavailableError(
-                    f"The lexical index in {self._folder} could not be written: {error}.",
-                    "Free some disk space or stop the other process, then run the command again.",
-                ) from error
-            self._index.reload()
-            self._searcher = self._index.searcher()
 
-    def _open_writer(self) -> Any:
-        if self._writer is None:
-            self._writer = self._index.writer(_WRITER_HEAP, 1)
-        return self._writer
+    def rebuild(self, entries: Iterable[LexicalEntry]) -> None:
+        """Put these chunks in place of everything; an interrupted rebuild leaves an index that asks for another.
 
-    def _close_writer(self) -> None:
-        if self._writer is not None:
-            self._writer.wait_merging_threads()
-            self._writer = None
-
-    def close(self) -> None:
-        """Wait for running merges and give the writer's lock back."""
-        with self._lock:
-            self._close_writer()
+        Raises:
+            UnavailableError: the index cannot be written.
+        """
 
     def search(
         self,
@@ -162,63 +79,18 @@ class LexicalIndex:
             limit: at most so many hits.
             collections: only chunks of these.
             scope: only chunks that carry one of the values for every key.
+
+        Raises:
+            UnavailableError: the index cannot be read.
         """
-        if not stems or not collections or limit <= 0:
-            return []
-        searcher = self._searcher
-        try:
-            hits = searcher.search(self._query(stems, collections, scope or {}), limit, count=False).hits
-            return [LexicalHit(searcher.doc(address)["id"][0], score) for score, address in hits]
-        except (OSError, ValueError) as error:
-            raise UnavailableError(
-                f"The lexical index in {self._folder} could not be read: {error}.",
-                "Run `gaplight reindex` to rebuild it from the database.",
-            ) from error
-
-    def _query(self, stems: Mapping[str, float], collections: Sequence[str], scope: ScopeFilter) -> Any:
-        words = [(tantivy.Occur.Should, self._word(stem, weight)) for stem, weight in stems.items()]
-        clauses = [(tantivy.Occur.Must, tantivy.Query.boolean_query(words))]
-        allowed = [("collection", list(collections))]
-        allowed += [("scope", [f"{key}={value}" for value in values]) for key, values in scope.items()]
-        for field, values in allowed:
-            restriction = tantivy.Query.term_set_query(self._schema, field, values)
-            clauses.append((tantivy.Occur.Must, tantivy.Query.const_score_query(restriction, 0.0)))
-        return tantivy.Query.boolean_query(clauses)
-
-    def _word(self, stem: str, weight: float) -> Any:
-        query = tantivy.Query.term_query(self._schema, "body", stem, "freq")
-        return query if weight == 1.0 else tantivy.Query.boost_query(query, weight)
 
     def document_frequencies(self, stems: Iterable[str]) -> dict[str, int]:
         """In how many chunks each stem occurs (deleted chunks may still count until they are merged away)."""
-        searcher = self._searcher
-        return {stem: searcher.doc_freq("body", stem) for stem in stems}
 
-    @property
-    def size(self) -> int:
-        """Number of indexed chunks."""
-        return int(self._searcher.num_docs)
+    def close(self) -> None:
+        """Finish running work and give every lock back."""
 
 
 def idf(document_frequency: int, size: int) -> float:
     """Inverse document frequency as BM25 weighs it: ln(1 + (N - n + 0.5) / (n + 0.5)), never negative."""
     return math.log1p(max(0.0, size - document_frequency + 0.5) / (document_frequency + 0.5))
-
-
-def _schema() -> Any:
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("collection", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("scope", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("body", tokenizer_name="whitespace", index_option="freq")
-    return builder.build()
-
-
-def _document(entry: LexicalEntry) -> Any:
-    document = tantivy.Document()
-    document.add_text("id", entry.chunk_id)
-    document.add_text("collection", entry.collection)
-    for fact in entry.scope:
-        document.add_text("scope", fact)
-    document.add_text("body", " ".join(entry.stems))
-    return document

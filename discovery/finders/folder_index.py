@@ -19,7 +19,8 @@ from typing import NamedTuple
 from store.chunking import CHUNKER_VERSION, chunk
 from store.errors import LoadError
 from store.ingest import LOADER_VERSION
-from store.lexical import LexicalEntry, LexicalIndex
+from store.lexical import LexicalEntry
+from store.lexical_tantivy import TantivyIndex
 from store.loading import SUPPORTED_SUFFIXES, load, normalised_bytes
 from store.records import Chunk
 from store.text import TOKENISER_VERSION, stems
@@ -93,7 +94,7 @@ class FolderIndex:
         self._clock = clock
         self._turn = threading.RLock()
         self._looked_at = -REFRESH_SECONDS
-        self._lexical: LexicalIndex | None = None
+        self._lexical: TantivyIndex | None = None
         self._files: dict[str, IndexedFile] = {}
         self.notes: tuple[str, ...] = ()
         """What the last look left out, in words."""
@@ -136,16 +137,16 @@ class FolderIndex:
 
     # Keeping up with the folders
 
-    def _current(self) -> LexicalIndex:
+    def _current(self) -> TantivyIndex:
         lexical = self._opened()
         if self._clock() - self._looked_at >= REFRESH_SECONDS:
             self._refresh(lexical)
             self._looked_at = self._clock()
         return lexical
 
-    def _opened(self) -> LexicalIndex:
+    def _opened(self) -> TantivyIndex:
         if self._lexical is None:
-            lexical = LexicalIndex(self._cache / "words")
+            lexical = TantivyIndex(self._cache / "words")
             kept = _kept(self._cache / "files.json")
             if lexical.rebuild_needed or kept is None:
                 lexical.clear()
@@ -153,7 +154,7 @@ class FolderIndex:
             self._files, self._lexical = kept, lexical
         return self._lexical
 
-    def _refresh(self, lexical: LexicalIndex) -> None:
+    def _refresh(self, lexical: TantivyIndex) -> None:
         seen, notes = self._on_disk()
         gone = [path for path in self._files if path not in seen and not self._away(path, seen)]
         changed = [source for path, source in seen.items() if self._differs(path, source)]
@@ -220,7 +221,7 @@ class FolderIndex:
         pieces = tuple(chunk(document, count_tokens=_words, limit=_LIMIT, target=_TARGET))
         return _Read(replace(entry, revision=revision, title=document.title, pieces=len(pieces)), pieces)
 
-    def _replace(self, lexical: LexicalIndex, read: Sequence[_Read]) -> None:
+    def _replace(self, lexical: TantivyIndex, read: Sequence[_Read]) -> None:
         if not read:
             return
         former = [self._files[one.file.path] for one in read if one.file.path in self._files]

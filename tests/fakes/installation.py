@@ -17,7 +17,7 @@ from store.documents import DocumentStore
 from store.gaps import GapStore
 from store.index import Index
 from store.ingest import Ingestor
-from store.lexical import LexicalIndex
+from store.lexical_tantivy import TantivyIndex
 from store.questions import QuestionStore
 from store.search import Searcher, SearchOptions
 from store.sources import IngestRequest
@@ -63,7 +63,7 @@ class Installation:
             self.documents,
             lambda: self.embedder,
             lambda identity: ChromaVectors(embedded_client(folder / "vectors"), identity.fingerprint),
-            lambda: LexicalIndex(folder / "lexical"),
+            lambda: TantivyIndex(folder / "lexical"),
         )
 
     def ingest(self, *paths, **options):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from store.lexical import LexicalEntry, LexicalIndex, idf
+from store.lexical import LexicalEntry, idf
+from store.lexical_tantivy import TantivyIndex
 from store.text import stems
 
 
@@ -12,7 +13,7 @@ def entry(chunk_id, text, collection="a", scope=()):
 
 @pytest.fixture
 def index(tmp_path):
-    index = LexicalIndex(tmp_path / "lexical")
+    index = TantivyIndex(tmp_path / "lexical")
     yield index
     index.close()
 
@@ -76,17 +77,17 @@ def test_a_deleted_chunk_is_not_found_and_neighbours_stay(index):
 
 
 def test_the_index_survives_being_closed_and_opened(tmp_path):
-    first = LexicalIndex(tmp_path)
+    first = TantivyIndex(tmp_path)
     first.write([entry("1", "vpn")])
     first.mark_complete()
     first.close()
-    again = LexicalIndex(tmp_path)
+    again = TantivyIndex(tmp_path)
     assert (again.rebuild_needed, ids(again, "vpn")) == (False, ["1"])
 
 
 @pytest.mark.parametrize("damage", ["truncate", "other format", "no marker"])
 def test_a_damaged_index_starts_empty_and_asks_for_a_rebuild(tmp_path, damage):
-    first = LexicalIndex(tmp_path)
+    first = TantivyIndex(tmp_path)
     first.write([entry("1", "vpn")])
     first.mark_complete()
     first.close()
@@ -96,7 +97,7 @@ def test_a_damaged_index_starts_empty_and_asks_for_a_rebuild(tmp_path, damage):
         (tmp_path / "gaplight.json").write_text('{"format": "0"}')
     else:
         (tmp_path / "gaplight.json").unlink()
-    again = LexicalIndex(tmp_path)
+    again = TantivyIndex(tmp_path)
     assert again.rebuild_needed
     again.write([entry("2", "vpn")])
     assert ids(again, "vpn") == ["2"]
