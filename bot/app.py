@@ -6,13 +6,14 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bot.chat_settings import admins, channels, review_channels
 from bot.llm_wiring import answering_parts, llm_client, llm_version, uses_llm
+from bot.remote_wiring import remote_embedder, server_vectors
 from bot.settings import Settings
 from store.audit import AuditLog
 from store.calibrations import CalibrationStore
@@ -29,7 +30,7 @@ from store.lock import hold
 from store.posts import PostStore
 from store.questions import QuestionStore
 from store.text import TOKENISER_VERSION
-from store.vectors import ChromaVectors, VectorIndex, embedded_client, server_client
+from store.vectors import ChromaVectors, VectorIndex, embedded_client
 
 if TYPE_CHECKING:
     from bot.answering.engine import Parts
@@ -59,6 +60,7 @@ class App:
     ) -> None:
         self.settings = settings
         self._report = report
+        self._opened = ExitStack()
         self._changed = changed
 
     def report(self, text: str) -> None:
@@ -307,21 +309,29 @@ class App:
         return hashlib.sha256(text.encode()).hexdigest()[:10]
 
     def _embedder(self) -> Embedder:
+        chosen = self.settings.embedding
+        if chosen.is_remote:
+            embedder = remote_embedder(self.settings, self.documents)
+            self._opened.callback(embedder.close)
+            return embedder
         from store.models import load
 
-        chosen = self.settings.embedding
         return load(
             chosen.model,
             cache=self.settings.model_cache,
             precision=chosen.precision,
             threads=chosen.threads,
-            engine=chosen.engine,
+            engine="auto" if chosen.engine == "remote" else chosen.engine,
             progress=self._report,
         )
 
     def _vectors(self, identity: ModelIdentity) -> VectorIndex:
-        url = self.settings.vectors.url
-        client = server_client(url) if url else embedded_client(self.settings.data / "vectors")
+        if self.settings.vectors.url:
+            vectors = server_vectors(self.settings, self.documents, identity.fingerprint)
+            self._opened.callback(vectors.close)
+            return vectors
+        client = embedded_client(self.settings.data / "vectors")
+        self._opened.callback(client.close)
         return ChromaVectors(client, identity.fingerprint)
 
     def _discard_vectors(self) -> None:
@@ -336,6 +346,7 @@ class App:
             self.llm.close()
         if "index" in self.__dict__:
             self.index.close()
+        self._opened.close()
         if "database" in self.__dict__:
             self.database.close()
 

@@ -7,14 +7,14 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from itertools import islice
 
 from bot.app import App
 from bot.chat_settings import admins, review_channels
 from bot.credentials import credential
+from bot.finding import Finding, Verdict
 from bot.llm_wiring import uses_llm
+from bot.remote_checks import embedding_endpoint, vector_server
 from bot.running import TOKENS, discord_options, slack_options
 from bot.settings import Settings
 from store.errors import GaplightError
@@ -28,24 +28,6 @@ _FOREIGN_SHARE = 0.1
 _LOW_DISK = 500_000_000
 
 
-class Verdict(StrEnum):
-    """How a check ended; only a failure makes ``doctor`` fail."""
-
-    OK = "ok"
-    WARNING = "warning"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one check found; ``advice`` is the step that mends it, empty when all is well."""
-
-    check: str
-    verdict: Verdict
-    text: str
-    advice: str = ""
-
-
 def examine(app: App) -> Iterator[Finding]:
     """All checks in the order in which things can be wrong; one that fails does not stop the others."""
     checks: tuple[tuple[str, Callable[[App], Iterator[Finding]]], ...] = (
@@ -54,6 +36,7 @@ def examine(app: App) -> Iterator[Finding]:
         ("database", _database),
         ("model", _model),
         ("index", _index),
+        ("vectors", _vectors),
         ("languages", _languages),
         ("gate", _gate),
         ("llm", _llm),
@@ -100,13 +83,12 @@ def _database(app: App) -> Iterator[Finding]:
 
 def _model(app: App) -> Iterator[Finding]:
     identity = app.index.embedder.identity
-    languages = "many languages" if "*" in identity.languages else ", ".join(identity.languages)
-    yield Finding(
-        "model",
-        Verdict.OK,
-        f"{identity.name}: {identity.dimension} dimensions, {identity.max_tokens} tokens, {identity.precision}, "
-        f"run by {identity.engine}, covers {languages}",
-    )
+    languages = "many languages" if "*" in identity.languages else ", ".join(identity.languages) or "unknown languages"
+    text = f"{identity.name}: {identity.dimension} dimensions, {identity.max_tokens} tokens, "
+    if app.settings.embedding.is_remote:
+        yield from embedding_endpoint(app.settings, f"{text}covers {languages}")
+        return
+    yield Finding("model", Verdict.OK, f"{text}{identity.precision}, run by {identity.engine}, covers {languages}")
 
 
 def _index(app: App) -> Iterator[Finding]:
@@ -116,6 +98,10 @@ def _index(app: App) -> Iterator[Finding]:
         return
     app.index.check()
     yield Finding("index", Verdict.OK, f"{counts.chunks} chunks in vectors and words, made by this model")
+
+
+def _vectors(app: App) -> Iterator[Finding]:
+    yield from vector_server(app.settings)
 
 
 def _languages(app: App) -> Iterator[Finding]:

@@ -18,9 +18,11 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from bot.credentials import credential
 from bot.digest_settings import DigestSettings
 from bot.discovery_settings import DiscoverySettings, GithubSettings
+from bot.embedding_settings import EmbeddingSettings
 from bot.llm_settings import LlmSettings
 from bot.section import Section
 from bot.topics_settings import TopicsSettings
+from bot.vectors_settings import VectorsSettings
 from store.errors import ConfigurationError
 from store.records import Rule
 
@@ -40,22 +42,6 @@ class DocumentsSettings(Section):
     collection: str = "default"
     paths: tuple[Path, ...] = ()
     readers: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-
-
-class EmbeddingSettings(Section):
-    """``[embedding]``: which model makes the vectors."""
-
-    model: str = "sentence-transformers/all-MiniLM-L6-v2"
-    precision: Literal["auto", "fp32", "int8"] = "auto"
-    engine: Literal["auto", "onnx", "sentence-transformers"] = "auto"
-    cache: Path | None = None
-    threads: int | None = Field(default=None, ge=1)
-
-
-class VectorsSettings(Section):
-    """``[vectors]``: a Chroma server; empty means embedded in the data folder."""
-
-    url: str = ""
 
 
 class DatabaseSettings(Section):

@@ -1,6 +1,7 @@
 """Text → vectors: what an embedding engine promises, and the pure parts that every engine shares.
 
-A model is made ready by :mod:`store.models`; the engines are in :mod:`store.embedding_engines`.
+A model is made ready by :mod:`store.models`; the engines are in :mod:`store.embedding_engines` and, for a model that
+runs elsewhere, :mod:`store.remote_embedding`.
 
 All engines hold to the same rules. A vector depends on its own text only, never on the texts that it was asked for
 together with. Nothing is cut silently: a document that does not fit is refused, a question that does not fit is read
@@ -21,8 +22,8 @@ import numpy.typing as npt
 from store.errors import ModelError
 
 Vectors = npt.NDArray[np.float32]
-Precision = Literal["fp32", "int8"]
-Engine = Literal["onnx", "sentence-transformers"]
+Precision = Literal["fp32", "int8", "unknown"]
+Engine = Literal["onnx", "sentence-transformers", "remote"]
 Progress = Callable[[int], None]
 """Told how many texts are finished so far, now and then and once at the end, in the caller's thread."""
 
@@ -36,14 +37,15 @@ class ModelIdentity:
 
     Attributes:
         name: as the configuration names it.
-        revision: hash of the weights, tokenizer and configuration files.
+        revision: hash of the weights, tokenizer and configuration files; of an endpoint's model, of what it gave for
+            the probe sentences when it was first met.
         dimension: length of a vector.
         max_tokens: how long a document may be, in this model's tokens, special tokens and prefix not counted.
         query_prefix: what the model expects in front of a question; often empty.
         document_prefix: what the model expects in front of a document; often empty.
         pooling: how token vectors become one vector, as the model states it.
         normalised: whether the model itself ends in unit length (the engines always do).
-        precision: of the weights.
+        precision: of the weights; an endpoint does not tell it.
         engine: what runs it.
         languages: ISO 639-1 codes that the vocabulary covers; ``("*",)`` for a multilingual model.
     """

@@ -5,29 +5,23 @@ Nothing here imports torch or sentence-transformers: a loaded model is handed in
 
 from __future__ import annotations
 
-import itertools
-import logging
 import os
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from store.embedding import ModelIdentity, Progress, Vectors, split_in_windows, unit_length
-from store.errors import UsageError
-from store.text import clean, is_blank
+from store.embedding import ModelIdentity, Progress, Vectors, unit_length
+from store.embedding_checks import CheckedEmbedder, Side
+from store.text import clean
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-logger = logging.getLogger(__name__)
-
-_Side = Literal["query", "document"]
 _PROGRESS_STEP = 32
-_SHOWN = 60
 
 
 def reserved_tokens(tokenizer: Tokenizer, prefix: str) -> int:
@@ -38,24 +32,19 @@ def reserved_tokens(tokenizer: Tokenizer, prefix: str) -> int:
     return len(tokenizer.encode(prefix, add_special_tokens=False).ids) + 1 if prefix else 0
 
 
-class _LocalEmbedder:
-    """What both engines share: checking, counting, prefixes, windows. Subclasses turn token ids into vectors."""
+class _LocalEmbedder(CheckedEmbedder):
+    """What both engines share: a tokeniser on this machine. Subclasses turn token ids into vectors."""
 
     def __init__(self, identity: ModelIdentity, tokenizer: Tokenizer) -> None:
+        super().__init__(identity)
         # Truncation and padding are the only settings that encoding would change in a shared tokenizer; with both
         # off it is read-only, which is what makes it safe for many threads.
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self._tokenizer = tokenizer
-        self._special = tokenizer.num_special_tokens_to_add(is_pair=False)
-        self._identity = identity
-        self._read_at_once = identity.max_tokens + self._special + self._reserved(identity.document_prefix)
-        self._query_tokens = max(1, self._read_at_once - self._special - self._reserved(identity.query_prefix))
-
-    @property
-    def identity(self) -> ModelIdentity:
-        """Which model makes the vectors."""
-        return self._identity
+        special = tokenizer.num_special_tokens_to_add(is_pair=False)
+        self._read_at_once = identity.max_tokens + special + reserved_tokens(tokenizer, identity.document_prefix)
+        self._query_room = self._read_at_once - special - reserved_tokens(tokenizer, identity.query_prefix)
 
     def count_tokens(self, text: str) -> int:
         """Length in the model's tokens, special tokens and prefixes not counted."""
@@ -66,27 +55,19 @@ class _LocalEmbedder:
         encoded = self._tokenizer.encode_batch_fast([clean(text) for text in texts], add_special_tokens=False)
         return [len(encoding.ids) for encoding in encoded]
 
-    def embed_queries(self, texts: list[str]) -> Vectors:
-        """See :meth:`Embedder.embed_queries`."""
-        windows = [self._query_windows(text) for text in self._readable(texts)]
-        rows = self._unit_vectors(list(itertools.chain.from_iterable(windows)), "query", None)
-        if len(rows) == len(texts):
-            return rows
-        ends = list(itertools.accumulate(len(pieces) for pieces in windows))
-        return unit_length(
-            np.array(
-                [
-                    np.average(rows[end - len(pieces) : end], axis=0, weights=self.count_tokens_many(pieces))
-                    for pieces, end in zip(windows, ends, strict=True)
-                ]
-            )
-        )
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Start and end of each token of a text, in characters; special tokens not among them."""
+        offsets: list[tuple[int, int]] = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        return offsets
 
-    def embed_documents(self, texts: list[str], *, progress: Progress | None = None) -> Vectors:
-        """See :meth:`Embedder.embed_documents`."""
-        return self._unit_vectors(self._readable(texts), "document", progress)
+    @property
+    def _query_tokens(self) -> int:
+        return max(1, self._query_room)
 
-    def _unit_vectors(self, texts: list[str], side: _Side, progress: Progress | None) -> Vectors:
+    def _has_tokens(self, text: str) -> bool:
+        return self.count_tokens(text) > 0
+
+    def _unit_vectors(self, texts: list[str], side: Side, progress: Progress | None) -> Vectors:
         if not texts:
             return np.empty((0, self._identity.dimension), dtype=np.float32)
         prefix = self._prefix(side)
@@ -96,49 +77,9 @@ class _LocalEmbedder:
                 raise self._too_long(text)
         return unit_length(self._run(texts, ids, side, progress))
 
-    def _run(self, texts: list[str], ids: list[list[int]], side: _Side, progress: Progress | None) -> npt.NDArray[Any]:
+    def _run(self, texts: list[str], ids: list[list[int]], side: Side, progress: Progress | None) -> npt.NDArray[Any]:
         """Vectors of texts, given without (``texts``) and with (``ids``) the prefix of their side."""
         raise NotImplementedError
-
-    def _prefix(self, side: _Side) -> str:
-        return self._identity.query_prefix if side == "query" else self._identity.document_prefix
-
-    def _query_windows(self, text: str) -> list[str]:
-        windows = split_in_windows(text, self._query_tokens, self.token_offsets)
-        windows = [window for window in windows if self.count_tokens(window)]
-        if len(windows) > 1:
-            logger.warning(
-                "A question of %d tokens is longer than the %d that the model reads; it was read in %d windows.",
-                self.count_tokens(text),
-                self._query_tokens,
-                len(windows),
-            )
-        return windows
-
-    def _reserved(self, prefix: str) -> int:
-        return reserved_tokens(self._tokenizer, prefix)
-
-    def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """Start and end of each token of a text, in characters; special tokens not among them."""
-        offsets: list[tuple[int, int]] = self._tokenizer.encode(text, add_special_tokens=False).offsets
-        return offsets
-
-    def _readable(self, texts: Iterable[str]) -> list[str]:
-        cleaned = [clean(text) for text in texts]
-        for place, (text, tokens) in enumerate(zip(cleaned, self.count_tokens_many(cleaned), strict=True)):
-            if is_blank(text) or not tokens:
-                raise UsageError(
-                    f"Text {place + 1} of {len(cleaned)} has nothing that can be read: {text[:_SHOWN]!r}.",
-                    "Give at least one word.",
-                )
-        return cleaned
-
-    def _too_long(self, text: str) -> UsageError:
-        return UsageError(
-            f"A text of {self.count_tokens(text)} tokens is longer than the {self._identity.max_tokens} that "
-            f"{self._identity.name} reads: {text[:_SHOWN]!r}.",
-            "Cut it into smaller chunks (count_tokens tells the length); nothing is cut silently.",
-        )
 
 
 class OnnxEmbedder(_LocalEmbedder):
@@ -165,7 +106,7 @@ class OnnxEmbedder(_LocalEmbedder):
         self,
         texts: list[str],
         ids: list[list[int]],
-        side: _Side,  # noqa: ARG002 -- the ids have the prefix of their side already
+        side: Side,  # noqa: ARG002 -- the ids have the prefix of their side already
         progress: Progress | None,
     ) -> npt.NDArray[Any]:
         rows = np.empty((len(texts), self._identity.dimension), dtype=np.float32)
@@ -206,7 +147,7 @@ class SentenceTransformersEmbedder(_LocalEmbedder):
         # Its tokenizer switches padding and truncation while encoding: "Already borrowed" from two threads.
         self._lock = threading.Lock()
 
-    def _run(self, texts: list[str], ids: list[list[int]], side: _Side, progress: Progress | None) -> npt.NDArray[Any]:
+    def _run(self, texts: list[str], ids: list[list[int]], side: Side, progress: Progress | None) -> npt.NDArray[Any]:
         rows = np.empty((len(texts), self._identity.dimension), dtype=np.float32)
         order = sorted(range(len(ids)), key=lambda place: -len(ids[place]))
         for start in range(0, len(order), _PROGRESS_STEP):
@@ -216,7 +157,7 @@ class SentenceTransformersEmbedder(_LocalEmbedder):
                 progress(start + len(places))
         return rows
 
-    def _encode(self, texts: list[str], side: _Side) -> Any:
+    def _encode(self, texts: list[str], side: Side) -> Any:
         # The side and the prefix are handed over apart: some models pool without the prefix or have two encoders.
         encode = self._model.encode_query if side == "query" else self._model.encode_document
         with self._lock:

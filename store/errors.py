@@ -10,7 +10,9 @@
     ├── LoadError               one file could not be read; carries the reason for that file
     ├── ModelError              the embedding model cannot be found, verified or run
     └── UnavailableError        a database, vector store or remote end does not answer now
-        └── LlmError            the language model gave no answer; carries what kind of failure it was
+        ├── LlmError            the language model gave no answer; carries what kind of failure it was
+        ├── EndpointError       an embedding endpoint gave no vectors; says whether another attempt can help
+        └── VectorsLostError    the vector store answers, but holds less than the database
 
 Each message says what was wrong, the value that was given, and what to do next.
 """
@@ -110,3 +112,33 @@ class LlmError(UnavailableError):
         super().__init__(problem, next_step)
         self.failure = failure
         self.retry_after = retry_after
+
+
+class EndpointError(UnavailableError):
+    """An embedding endpoint gave no vectors.
+
+    Args:
+        problem: see :class:`GaplightError`.
+        next_step: see there.
+        again: whether the same request may succeed a little later.
+        retry_after: seconds after which the endpoint wants to be asked again; 0 when it did not say.
+        too_much: whether fewer texts at once may pass.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        next_step: str = "",
+        *,
+        again: bool = False,
+        retry_after: float = 0.0,
+        too_much: bool = False,
+    ) -> None:
+        super().__init__(problem, next_step)
+        self.again = again
+        self.retry_after = retry_after
+        self.too_much = too_much
+
+
+class VectorsLostError(UnavailableError):
+    """The vector store answers, but does not hold what the database has."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
 from bot.answering.llm_wire import Completion, read_models, read_reply, read_stream, refusal
 from store.cutoff import Cutoff
 from store.errors import LlmError, LlmFailure
+from store.loopback import is_loopback
 
 _MOST_CHARACTERS = 2_000_000
 """Of a reply; more is no answer to a question."""
@@ -49,11 +48,7 @@ class Endpoint:
     @property
     def is_local(self) -> bool:
         """Whether what is sent stays on this machine."""
-        host = urlsplit(self.base_url).hostname or ""
-        try:
-            return ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            return host == "localhost" or host.endswith(".localhost")
+        return is_loopback(self.base_url)
 
 
 class ChatHttp:

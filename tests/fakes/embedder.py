@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 import numpy as np
 
@@ -34,6 +35,9 @@ class HashEmbedder:
 
     def count_tokens_many(self, texts):
         return [self.count_tokens(text) for text in texts]
+
+    def token_offsets(self, text):
+        return [match.span() for match in re.finditer(r"\S+", text)]
 
     def _vector(self, text):
         vector = np.full(self.identity.dimension, 1e-3, dtype=np.float32)

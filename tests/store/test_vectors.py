@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from store.errors import ConfigurationError, UnavailableError, UsageError
-from store.vectors import ChromaVectors, embedded_client, scope_condition, server_client
+from store.errors import UnavailableError, UsageError, VectorsLostError
+from store.vectors import ChromaVectors, embedded_client, scope_condition
 
 
 @pytest.fixture(scope="module")
@@ -106,12 +106,44 @@ def test_what_the_store_raises_becomes_one_error_with_a_way_out(vectors):
         vectors.query("c", unit(1, 0), 1, {})
 
 
-@pytest.mark.parametrize("url", ["chroma:8000", "ftp://host", "http://", ""])
-def test_a_server_address_that_is_none_is_refused(url):
-    with pytest.raises(ConfigurationError, match=r"vectors\.url"):
-        server_client(url)
+def test_a_collection_that_another_process_replaced_is_found_again(client):
+    """Its name stays and its id changes, so that a handle leads nowhere."""
+    mine, theirs = ChromaVectors(client, "stale"), ChromaVectors(client, "stale")
+    put(mine, ["x"], [X])
+    assert ids(mine, X) == ["x"]
+    theirs.drop("c", "stale")
+    assert (ids(mine, X), mine.count("c")) == ([], 0)
+    put(theirs, ["y"], [Y])
+    assert ids(mine, X) == ["y"]
+    theirs.drop("c", "stale")
+    put(mine, ["z"], [Z])
+    assert ids(mine, X) == ids(theirs, X) == ["z"]
+    theirs.drop("c", "stale")
+    mine.delete("c", ["z"])
+    mine.drop("c", "stale")
 
 
-def test_a_server_that_does_not_answer_is_reported():
-    with pytest.raises(UnavailableError, match="vector store failed"):
-        server_client("http://127.0.0.1:9")
+def test_vectors_that_should_be_there_and_are_not_are_an_error_and_no_empty_result(client):
+    """Otherwise every question would look like one that the documents don't answer."""
+    wanted = {"c": 0}
+    vectors = ChromaVectors(client, "lost", lambda name: wanted.get(name, 0))
+    assert ids(vectors, X) == []
+    wanted["c"] = 2
+    with pytest.raises(VectorsLostError, match="holds 0 of the 2 chunks of 'c'"):
+        ids(vectors, X)
+    put(vectors, ["x"], [X])
+    with pytest.raises(VectorsLostError, match="holds 1 of the 2"):
+        ids(vectors, X)
+    put(vectors, ["y"], [Y])
+    assert ids(vectors, X) == ["x", "y"]
+    ChromaVectors(client, "lost").drop("c", "lost")
+    with pytest.raises(VectorsLostError, match="gaplight reindex"):
+        ids(vectors, X)
+
+
+def test_more_collections_than_fit_on_a_page_are_all_listed(client, monkeypatch):
+    monkeypatch.setattr("store.vectors._PAGE", 2)
+    vectors = ChromaVectors(client, "many")
+    for number in range(5):
+        put(vectors, ["x"], [X], collection=f"m{number}")
+    assert sum(name.startswith("m") for name in vectors.fingerprints()) == 5
