@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from bot.answering.observing import Nobody, Observer
 from bot.chat_settings import admins, channels, review_channels
 from bot.llm_wiring import answering_parts, llm_client, llm_version, uses_llm
 from bot.remote_wiring import remote_embedder, server_vectors
@@ -61,6 +62,8 @@ class App:
         self.settings = settings
         self._report = report
         self._opened = ExitStack()
+        self.observer: Observer = Nobody()
+        """Told how questions end; to be set before :attr:`engine` or :attr:`chat` is asked for."""
         self._changed = changed
 
     def report(self, text: str) -> None:
@@ -144,6 +147,7 @@ class App:
             now=_now,
             writer=writer,
             grader=grader,
+            observer=self.observer,
         )
 
     @cached_property
@@ -205,6 +209,7 @@ class App:
             collection=settings.documents.collection,
             now=_now,
         )
+            voted=self.observer.voted,
         return ChatParts(
             asking=Asking(Handlers(self.engine), self.questions, self.documents.collections, places),
             feedback=Feedback(feedback),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from bot.app import App
@@ -11,26 +12,60 @@ from bot.digest_settings import DigestSettings
 from bot.weekly_digest import Post, WeeklyDigest
 from discovery.job_runner import JobRunner, Task
 from discovery.schedule import Job, time_of, weekday_of, zone_of
+from store.questions import QuestionStore
 from store.sources import IngestRequest
 
 logger = logging.getLogger(__name__)
 
+JOBS = ("digest", "refresh", "resume", "regression", "tidy", "retention")
+"""Names of all jobs that an installation can have."""
+_SUCCESS = "job-success"
+"""Kind of the claims that say when a job last succeeded; one for each, finished anew with every success."""
 _POST_DAYS = 400
 """Older messages of ours are forgotten: their buttons say so from then on."""
 
 
-def runner(app: App, post: Post | None = None, report: Callable[[str], None] | None = None) -> JobRunner:
+def runner(
+    app: App,
+    post: Post | None = None,
+    report: Callable[[str], None] | None = None,
+    ended: Callable[[str, bool], None] = lambda _job, _succeeded: None,
+) -> JobRunner:
     """The jobs of an installation.
 
     Args:
         app: the parts below.
         post: posts the parts of a digest; None where no channel is set up.
         report: told in a sentence what was missed or failed; the log when None.
+        ended: told of each job that ran here, and whether it succeeded.
 
     Raises:
         ConfigurationError: a time, weekday or time zone of ``[digest]`` is none.
     """
-    return JobRunner(app.questions, tasks(app, post), _now, report or logger.warning)
+    watched = [replace(task, run=_watched(task, app.questions, ended)) for task in tasks(app, post)]
+    return JobRunner(app.questions, watched, _now, report or logger.warning)
+
+
+def last_successes(claims: QuestionStore) -> dict[str, datetime]:
+    """When each job last succeeded, in whichever process; jobs that never did are left out."""
+    return {one.key: one.finished_at for one in claims.latest_claims(_SUCCESS, len(JOBS)) if one.finished_at}
+
+
+def _watched(task: Task, claims: QuestionStore, ended: Callable[[str, bool], None]) -> Callable[[], None]:
+    """The same work, which tells how it ended and notes when it last succeeded."""
+    name = task.job.name
+
+    def run() -> None:
+        succeeded = False
+        try:
+            task.run()
+            claims.claim(_SUCCESS, name, now=_now(), retry_seconds=float("inf"))
+            claims.finish(_SUCCESS, name, now=_now())
+            succeeded = True
+        finally:
+            ended(name, succeeded)
+
+    return run
 
 
 def tasks(app: App, post: Post | None = None) -> list[Task]:

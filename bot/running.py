@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.app import App
+from bot.chat.api_counts import ApiCounts
 from bot.chat.digest_posting import DigestPosting
 from bot.chat.notifying import Notifier
 from bot.chat.ports import Platform
@@ -12,6 +13,7 @@ from bot.chat.running import Background, RunOptions, RunParts
 from bot.chat.service import ChatOptions, ChatService
 from bot.chat_settings import PLATFORMS, admins, outsiders_answered, review_channels
 from bot.credentials import credential, needed
+from bot.metrics_wiring import RunMetrics
 from bot.settings import Settings
 from bot.weekly_digest import Post
 from store.errors import ConfigurationError
@@ -46,8 +48,9 @@ def run_parts_of(app: App, wanted: frozenset[str] | None) -> RunParts:
             "There is nothing to run: neither SLACK_BOT_TOKEN nor DISCORD_TOKEN is set.",
             "docs/slack.md and docs/discord.md say how to get them; `gaplight run --only scheduler` needs none.",
         )
+    metrics = RunMetrics(app)
     service = ChatService(app.chat, ChatOptions(answer_outsiders=outsiders_answered(app.settings)))
-    platforms = [_platform(name, app.settings, service) for name in names]
+    platforms = [_platform(name, app.settings, service, metrics.api(name)) for name in names]
     if names and not admins(app.settings):
         app.report("No admin is named in the settings under [admins]: nobody can approve a source in chat.")
     channels = review_channels(app.settings)
@@ -60,7 +63,8 @@ def run_parts_of(app: App, wanted: frozenset[str] | None) -> RunParts:
         notifier=Notifier(app.discovery.notices, app.chat.workers, app.now),
         routes=[route for platform in platforms for route in platform.routes()],
         digests=digests,
-        background=_background(app, digests.post_from_thread if channels else None) if scheduled else (),
+        background=_background(app, digests.post_from_thread if channels else None, metrics) if scheduled else (),
+        scrape=metrics.scrape(service, platforms),
     )
 
 
@@ -98,20 +102,20 @@ def discord_options(settings: Settings) -> DiscordOptions:
     return DiscordOptions(token=token, api_url=settings.discord.api_url, guilds=settings.discord.guilds)
 
 
-def _platform(name: str, settings: Settings, service: ChatService) -> Platform:
+def _platform(name: str, settings: Settings, service: ChatService, calls: ApiCounts) -> Platform:
     if name == "slack":
         options = slack_options(settings)
         from bot.chat.slack_app import SlackPlatform
 
-        return SlackPlatform(options, service)
+        return SlackPlatform(options, service, calls)
     discord = discord_options(settings)
     from bot.chat.discord_app import DiscordPlatform
 
-    return DiscordPlatform(discord, service)
+    return DiscordPlatform(discord, service, calls)
 
 
-def _background(app: App, post: Post | None) -> tuple[Background, ...]:
+def _background(app: App, post: Post | None, metrics: RunMetrics) -> tuple[Background, ...]:
     from bot.jobs import jobs, runner
     from bot.scheduler import Scheduler
 
-    return (Scheduler(runner(app, post), jobs(app)),)
+    return (Scheduler(runner(app, post, ended=metrics.counted.job_ended), jobs(app)),)

@@ -191,6 +191,12 @@ def _postgres_engine(url: URL) -> Engine:
         "connect_timeout": POSTGRES_CONNECT_SECONDS,
         "application_name": "gaplight",
         "client_encoding": "utf8",
+        # A server that vanished without a word (a dead switch, a paused machine) is given up after a minute; the
+        # system's own default is two hours, for which every thread that asked would wait.
+        "keepalives_idle": 30,
+        "keepalives_interval": 10,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 60_000,
     }
     given = {key: value for key, value in arguments.items() if key not in url.query}
     # A server restart must cost one reconnect, not one failed question for each idle connection.

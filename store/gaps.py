@@ -95,6 +95,13 @@ class GapStore:
             rows = connection.execute(query.order_by(gaps.c.id)).all()
         return [row[0] for row in rows], [row[1] for row in rows]
 
+    def counts(self) -> dict[GapState, int]:
+        """Number of gaps in each state, those without any included; merged ones count as what they were merged into."""
+        query = select(gaps.c.state, func.count()).where(_in_states(None)).group_by(gaps.c.state)
+        with self._database.connect() as connection:
+            found: dict[str, int] = {state: count for state, count in connection.execute(query)}  # noqa: C416 - rows are no pairs to mypy
+        return {state: found.get(state.value, 0) for state in GapState if state is not GapState.MERGED}
+
     def list(
         self,
         states: Collection[GapState] | None = None,

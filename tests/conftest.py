@@ -5,6 +5,8 @@ import hashlib
 import logging
 import os
 import shutil
+import sys
+import threading
 import uuid
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 import store
+from bot.logs import OURS
 from store.database import open_database
 from store.models import load
 from store.tables import metadata
@@ -112,9 +115,14 @@ def empty_url(request, tmp_path):
 @pytest.fixture(autouse=True)
 def _logging_as_before():
     """Every command sets up the logging of its process; in a test that process is ours, and others read its log."""
-    level = logging.root.level
+    hooks = sys.excepthook, threading.excepthook
+    loggers = [logging.root, *(logging.getLogger(name) for name in OURS)]
+    levels = [logger.level for logger in loggers]
     yield
-    logging.root.setLevel(level)
+    sys.excepthook, threading.excepthook = hooks
+    logging.captureWarnings(capture=False)
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
     for handler in [one for one in logging.root.handlers if type(one) is logging.StreamHandler]:
         logging.root.removeHandler(handler)
 

@@ -137,7 +137,9 @@ class Engine:
         judged = self._judge(question, text, self._parts.corpus())
         reasons = tuple(finding.rule for finding in judged.findings)
         reply = Reply(question.text, Status.ABSTAINED, "", passages=judged.found.passages, rules=reasons)
-        return self._gap(question, redact(text) if self._policy.redact else text, reply, judged)
+        gap = self._gap(question, redact(text) if self._policy.redact else text, reply, judged)
+        self._parts.observer.reported(gap)
+        return gap
 
     def _reply(self, question: Question, text: str, *, follows_up: bool) -> tuple[Reply, _Judged | None]:
         try:

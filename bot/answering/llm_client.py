@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -39,11 +40,30 @@ class LlmClient:
         self._http = ChatHttp(endpoint)
         self._breaker = CircuitBreaker(breaker)
         self._pause = pause
+        self.calls = 0
+        """Prompts since the start."""
+        self.failures: Counter[LlmFailure] = Counter()
+        """Prompts since the start that brought no usable answer."""
+
+    @property
+    def resting(self) -> bool:
+        """Whether the model failed so often that it is not asked for a while."""
+        return self._breaker.remaining > 0
 
     def complete(
         self, messages: Sequence[Message], *, answer_tokens: int, schema: Mapping[str, Any] | None = None
     ) -> Completion:
         """See :meth:`bot.answering.llm_wire.Llm.complete`."""
+        self.calls += 1
+        try:
+            return self._completed(messages, answer_tokens, schema)
+        except LlmError as error:
+            self.failures[error.failure] += 1
+            raise
+
+    def _completed(
+        self, messages: Sequence[Message], answer_tokens: int, schema: Mapping[str, Any] | None
+    ) -> Completion:
         if not self._breaker.admit():
             raise LlmError(
                 LlmFailure.CIRCUIT_OPEN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from store.records import Question, Reply
+from store.records import GapReference, Question, Reply
 
 
 class Observer(Protocol):
@@ -16,6 +16,12 @@ class Observer(Protocol):
     def not_logged(self) -> None:
         """A question could not be written into the question log or the gap log."""
 
+    def reported(self, gap: GapReference) -> None:
+        """A person said that the documents don't answer a question."""
+
+    def voted(self, helpful: bool) -> None:
+        """A person voted on an answer."""
+
 
 class Nobody:
     """Where nobody counts. Implements :class:`Observer`."""
@@ -25,3 +31,9 @@ class Nobody:
 
     def not_logged(self) -> None:
         """See :meth:`Observer.not_logged`."""
+
+    def reported(self, gap: GapReference) -> None:
+        """See :meth:`Observer.reported`."""
+
+    def voted(self, helpful: bool) -> None:
+        """See :meth:`Observer.voted`."""

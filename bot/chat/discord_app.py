@@ -11,6 +11,7 @@ import aiohttp
 import discord
 from aiohttp import web
 
+from bot.chat.api_counts import ApiCounts
 from bot.chat.discord_client import DiscordClient, use_api, use_own_gateway
 from bot.chat.discord_facts import NAME, Kind, Spot
 from bot.chat.discord_layout import Page, card_as_text, card_pages, text_pages
@@ -63,13 +64,15 @@ class DiscordPlatform:
     Args:
         options: how it is connected.
         core: what messages go to.
+        counts: told how calls to Discord went.
     """
 
     name = NAME
 
-    def __init__(self, options: DiscordOptions, core: Core) -> None:
+    def __init__(self, options: DiscordOptions, core: Core, counts: ApiCounts | None = None) -> None:
         self._options = options
         self._core = core
+        self._counts = counts
         self._running: DiscordClient | None = None
         self._connection: asyncio.Task[None] | None = None
 
@@ -82,7 +85,7 @@ class DiscordPlatform:
     async def start(self) -> None:
         """See :meth:`bot.chat.ports.Platform.start`."""
         use_api(self._options.api_url)
-        client = DiscordClient(self._core, self._options.guilds, self._options.patience)
+        client = DiscordClient(self._core, self._options.guilds, self._options.patience, self._counts)
         self._running = client
         try:
             async with asyncio.timeout(self._options.connect_seconds):

@@ -15,6 +15,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 from yarl import URL
 
+from bot.chat.api_counts import ApiCounts
 from bot.chat.discord_commands import register
 from bot.chat.discord_interactions import Interactions
 from bot.chat.discord_listening import Listener
@@ -53,9 +54,10 @@ class DiscordClient(discord.Client):
         core: what events go to.
         guilds: servers that alone get the commands; empty for all.
         patience: how long is waited for what is sent.
+        counts: told how calls to Discord went.
     """
 
-    def __init__(self, core: Core, guilds: Sequence[int], patience: Patience) -> None:
+    def __init__(self, core: Core, guilds: Sequence[int], patience: Patience, counts: ApiCounts | None = None) -> None:
         super().__init__(
             intents=wanted_intents(),
             allowed_mentions=discord.AllowedMentions.none(),
@@ -66,8 +68,8 @@ class DiscordClient(discord.Client):
             enable_debug_events=True,
         )
         self._guilds_with_commands = tuple(guilds)
-        outbox = Outbox(self, patience)
-        self.parts = Parts(self, core, outbox, People(self, outbox), Typing(self))
+        outbox = Outbox(self, patience, counts)
+        self.parts = Parts(self, core, outbox, People(self, outbox, guilds), Typing(self))
         self._listener = Listener(self.parts)
         self._interactions = Interactions(self.parts)
         self._tree = app_commands.CommandTree[discord.Client](self)

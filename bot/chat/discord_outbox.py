@@ -18,6 +18,7 @@ from typing import TypeVar
 import aiohttp
 import discord
 
+from bot.chat.api_counts import ApiCounts
 from bot.chat.discord_layout import Page
 from bot.chat.discord_views import arguments_of, embeds_of, view_of
 from store.errors import UnavailableError
@@ -72,10 +73,12 @@ class Outbox:
     Args:
         client: the connection.
         patience: how long is waited.
+        counts: told how calls went.
     """
 
-    def __init__(self, client: discord.Client, patience: Patience) -> None:
+    def __init__(self, client: discord.Client, patience: Patience, counts: ApiCounts | None = None) -> None:
         self._client = client
+        self._counts = counts or ApiCounts()
         self._patience = patience
         self._turns: weakref.WeakValueDictionary[int, asyncio.Lock] = weakref.WeakValueDictionary()
 
@@ -110,12 +113,27 @@ class Outbox:
                 async with asyncio.timeout(self._patience.attempt_seconds):
                     return await function()
             except (discord.HTTPException, discord.RateLimited, aiohttp.ClientError, OSError, RuntimeError) as error:
-                wait = _wait(what, error, pause)
+                wait = self._waiting_time(what, error, pause)
                 if loop.time() + wait > deadline:
+                    self._counts.given_up += 1
                     raise UnavailableError(f"Discord did not {what}: {_named(error)}.") from error
                 logger.warning("Discord did not %s (%s); trying again in %.1f s", what, _named(error), wait)
+                if _limited(error):
+                    self._counts.limited += 1
+                else:
+                    self._counts.retried += 1
             await asyncio.sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _waiting_time(self, what: str, error: Exception, pause: float) -> float:
+        try:
+            return _wait(what, error, pause)
+        except RefusedError:
+            self._counts.refused += 1
+            raise
+        except UnavailableError:
+            self._counts.given_up += 1
+            raise
 
     async def post(
         self,
@@ -217,6 +235,12 @@ def _wait(what: str, error: Exception, pause: float) -> float:
     if isinstance(error, RuntimeError):
         raise UnavailableError(f"Discord did not {what}: the connection is closed.") from error
     return pause
+
+
+def _limited(error: Exception) -> bool:
+    return isinstance(error, discord.RateLimited) or (
+        isinstance(error, discord.HTTPException) and error.status == _TOO_MANY
+    )
 
 
 def _named(error: Exception) -> str:

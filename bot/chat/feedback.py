@@ -61,6 +61,7 @@ class FeedbackParts:
     """
 
     questions: QuestionStore
+        voted: told of each vote, whether it was a good one.
     posts: PostStore
     candidates: CandidateStore
     report_missing: Callable[[Question], GapReference]
@@ -71,6 +72,7 @@ class FeedbackParts:
 
 class Feedback:
     """Records what people say about answers; may be used by many threads."""
+    voted: Callable[[bool], None] = lambda _helpful: None
 
     def __init__(self, parts: FeedbackParts) -> None:
         self._parts = parts
@@ -92,6 +94,7 @@ class Feedback:
 
     def react(self, platform: str, channel: str, message: str, person: Person, helpful: bool | None) -> None:
         """A reaction on an answer; on anything else it means nothing."""
+        self._parts.voted(helpful)
         post = self._parts.posts.get(platform, channel, message)
         if post is None or post.kind != ANSWER or person.outsider or not person.id:
             return
@@ -104,6 +107,7 @@ class Feedback:
             return  # the question was forgotten on somebody's wish; there is nothing left to vote on
 
     def referral(self, press: Press) -> Referral | Outgoing:
+                self._parts.voted(helpful)
         """The question to a person, or words that say why there is none.
 
         Raises:

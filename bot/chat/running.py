@@ -15,7 +15,7 @@ from aiohttp import web
 
 from bot.chat.cards import CardKeeper
 from bot.chat.digest_posting import DigestPosting
-from bot.chat.health import Health, open_server
+from bot.chat.health import Health, Scrape, open_server
 from bot.chat.notifying import Notifier
 from bot.chat.ports import Platform
 from bot.chat.service import ChatService
@@ -67,6 +67,7 @@ class RunParts:
         digests: posts what the scheduler's thread brings.
         routes: what platforms want delivered over HTTP.
         background: the scheduler and the like.
+        scrape: the metrics.
     """
 
     service: ChatService
@@ -77,6 +78,7 @@ class RunParts:
     digests: DigestPosting | None = None
     routes: Sequence[web.RouteDef] = ()
     background: Sequence[Background] = ()
+    scrape: Scrape | None = None
 
 
 async def run(parts: RunParts, options: RunOptions, stop: asyncio.Event, started: Callable[[int], None]) -> None:
@@ -145,7 +147,7 @@ def stop_on_signals(stop: asyncio.Event) -> None:
 
 
 async def _server(parts: RunParts, options: RunOptions) -> tuple[web.AppRunner, int]:
-    health = Health(parts.platforms, parts.service, parts.ready)
+    health = Health(parts.platforms, parts.service, parts.ready, parts.scrape)
     try:
         return await open_server(options.host, options.port, [*health.routes(), *parts.routes])
     except OSError as error:

@@ -11,6 +11,7 @@ import aiohttp
 from aiohttp import web
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.chat.api_counts import ApiCounts
 from bot.chat.messages import Card, Heard
 from bot.chat.ports import Core, Place
 from bot.chat.slack_blocks import card_posts, text_posts
@@ -70,6 +71,7 @@ class SlackPlatform:
     Args:
         options: how Slack is reached.
         core: decides what is done.
+        counts: told how calls to Slack went.
 
     Raises:
         ConfigurationError: the token or secret that the mode needs is missing.
@@ -77,13 +79,14 @@ class SlackPlatform:
 
     name = NAME
 
-    def __init__(self, options: SlackOptions, core: Core) -> None:
+    def __init__(self, options: SlackOptions, core: Core, counts: ApiCounts | None = None) -> None:
         if options.mode == "socket" and not options.app_token:
             raise ConfigurationError("Socket Mode needs SLACK_APP_TOKEN.", "docs/slack.md says where to find it.")
         if options.mode == "http" and not options.signing_secret.strip():
             raise ConfigurationError("HTTP mode needs SLACK_SIGNING_SECRET.", "docs/slack.md says where to find it.")
         self._options = options
         self._core = core
+        self._counts = counts
         self._tasks = Tasks()
         self._session: aiohttp.ClientSession | None = None
         self._parts: Parts | None = None
@@ -153,7 +156,7 @@ class SlackPlatform:
 
     async def _connect(self, session: aiohttp.ClientSession) -> None:
         client = _client(self._options, session)
-        calls = SlackCalls(client, self._options.calls)
+        calls = SlackCalls(client, self._options.calls, self._counts)
         own = await _own(calls)
         messages, lookup = Messages(calls), Lookup(calls, own)
         self._parts = Parts(self._core, own, messages, lookup, self._options.answer_outsiders)

@@ -13,6 +13,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.chat.api_counts import ApiCounts
 from store.errors import UnavailableError
 
 logger = logging.getLogger(__name__)
@@ -108,10 +109,14 @@ class SlackCalls:
     Args:
         client: with the bot's token and the base URL.
         options: how patient calls are.
+        counts: told how calls went.
     """
 
-    def __init__(self, client: AsyncWebClient, options: CallOptions | None = None) -> None:
+    def __init__(
+        self, client: AsyncWebClient, options: CallOptions | None = None, counts: ApiCounts | None = None
+    ) -> None:
         self.client = client
+        self._counts = counts or ApiCounts()
         self._options = options or CallOptions()
         self._pacer = _Pacer(self._options)
         self._open = asyncio.Semaphore(self._options.at_once)
@@ -131,6 +136,7 @@ class SlackCalls:
         try:
             return await self._send(method, arguments)
         except _Passing as error:
+            self._count(error, again=False)
             raise UnavailableError(f"Slack did not answer {method}: {error}.", "") from error
 
     async def call(
@@ -164,6 +170,7 @@ class SlackCalls:
                 return await self._send(method, arguments)
             except _Passing as error:
                 wait = pause if error.retry_after is None else error.retry_after
+                self._count(error, again=_now() + wait <= deadline)
                 if _now() + wait > deadline:
                     raise UnavailableError(f"Slack did not take {method}: {error}.", _LATER) from error
                 if error.retry_after is not None and pace:
@@ -188,6 +195,7 @@ class SlackCalls:
                 return await self._post(url, body)
             except _Passing as error:
                 wait = pause if error.retry_after is None else error.retry_after
+                self._count(error, again=_now() + wait <= deadline)
                 if _now() + wait > deadline:
                     raise UnavailableError(f"Slack did not take a response: {error}.", "") from error
                 await asyncio.sleep(wait)
@@ -200,7 +208,10 @@ class SlackCalls:
             async with self._open:
                 response = await self._request(method, given)
         except SlackApiError as error:
-            raise _explained(method, error) from error
+            explained = _explained(method, error)
+            if isinstance(explained, RefusedError):
+                self._counts.refused += 1
+            raise explained from error
         except (aiohttp.ClientError, TimeoutError, OSError, SlackClientError) as error:
             raise _Passing(type(error).__name__, unclear=True) from error
         data = response.data
@@ -230,7 +241,16 @@ class SlackCalls:
         if status >= _SERVER_ERROR:
             raise _Passing(f"status {status}", unclear=True)
         if status != _OK:
+            self._counts.refused += 1
             raise RefusedError("a response", text[:100] or str(status))
+
+    def _count(self, error: _Passing, *, again: bool) -> None:
+        if not again:
+            self._counts.given_up += 1
+        elif error.retry_after is not None:
+            self._counts.limited += 1
+        else:
+            self._counts.retried += 1
 
 
 class _Passing(Exception):  # noqa: N818 - a state, not a fault of ours

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from bot.app import App, opened
 from bot.chat_settings import PLATFORMS
-from bot.cli.output import messages, report
+from bot.cli.output import report
 from bot.cli.state import State
+from bot.credentials import secret_values
+from bot.logs import LogOptions, configure
+from bot.settings import ServerSettings
 from bot.settings_file import SettingsFile
-from store.errors import UsageError
+from store.errors import GaplightError, UsageError
+
+logger = logging.getLogger(__name__)
 
 PARTS = (*PLATFORMS, "scheduler")
 _EXAMPLES = """Examples:
@@ -37,12 +44,28 @@ def run(
     """Run the bot: every platform that has a token, the scheduler, and the health pages. Ends with Ctrl-C."""
     wanted = _parts(only)
     state = context.ensure_object(State)
+    server = state.settings.server
+    configure(LogOptions(server.log_format, server.log_level, secret_values()))
     watched = SettingsFile(state.config, state.data)
-    with opened(state.settings, report, changed=watched.changed) as app:
-        asyncio.run(_run(app, wanted))
+    tell = _teller(server)
+    try:
+        with opened(state.settings, tell, changed=watched.changed) as app:
+            asyncio.run(_run(app, wanted, tell))
+    except GaplightError as error:
+        if server.log_format == "text":
+            raise
+        logger.critical("%s", error)
+        raise typer.Exit(error.exit_code) from error
 
 
-async def _run(app: App, wanted: frozenset[str] | None) -> None:
+def _teller(server: ServerSettings) -> Callable[[str], None]:
+    """Tells a person at a terminal, or the log where a machine reads it: each of its lines has to be JSON."""
+    if server.log_format == "json":
+        return lambda sentence: logger.info("%s", sentence)
+    return report
+
+
+async def _run(app: App, wanted: frozenset[str] | None, tell: Callable[[str], None]) -> None:
     from bot.chat.running import run as run_parts
     from bot.chat.running import stop_on_signals
     from bot.running import run_options, run_parts_of
@@ -53,14 +76,11 @@ async def _run(app: App, wanted: frozenset[str] | None) -> None:
     stop_on_signals(stop)
 
     def started(port: int) -> None:
-        messages().print(
-            f"Running: {', '.join(names)}. Health: http://{app.settings.server.host}:{port}/healthz. Ctrl-C ends.",
-            markup=False,
-            highlight=False,
-        )
+        address = f"http://{app.settings.server.host}:{port}/healthz"
+        tell(f"Running: {', '.join(names)}. Health: {address}. Ctrl-C ends.")
 
     await run_parts(parts, run_options(app.settings), stop, started)
-    messages().print("Stopped.", markup=False)
+    tell("Stopped.")
 
 
 def _parts(only: str) -> frozenset[str] | None:

@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from bot.app import App
 from bot.cli import app as commands
-from bot.jobs import runner, tasks
+from bot.jobs import JOBS, last_successes, runner, tasks
 from bot.settings import Settings
-from store.errors import ConfigurationError
+from store.errors import ConfigurationError, UnavailableError
 from store.questions import QuestionRecord
 from store.records import Status
 
@@ -33,6 +33,10 @@ def names(settings):
 def test_folders_are_read_again_only_where_some_are_configured(tmp_path):
     assert "refresh" not in names(Settings(data=tmp_path))
     assert "refresh" in names(Settings(data=tmp_path, documents={"paths": [tmp_path]}))
+
+
+def test_the_names_of_all_jobs_are_known_beforehand(tmp_path):
+    assert set(names(Settings(data=tmp_path, documents={"paths": [tmp_path]}))) == set(JOBS)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +69,34 @@ def test_the_command_lists_last_and_next_runs(tmp_path, monkeypatch):
     listed = json.loads(CliRunner().invoke(commands, ["jobs", "--json"]).stdout)["jobs"]
     assert {job["last"] for job in listed} == {None}
     assert all(datetime.fromisoformat(job["next"]["due"]) > datetime.now(UTC) for job in listed)
+
+
+def test_how_a_job_ended_is_told_and_its_success_outlives_the_process(settings):
+    application = App(settings)
+    now = datetime.now(UTC)
+    ended = []
+    for task in tasks(application):  # known since yesterday: today's slots are due
+        application.questions.claim(f"job:{task.job.name}", "first start", now=now - timedelta(days=1))
+    runner(application, ended=lambda job, succeeded: ended.append((job, succeeded))).run_due()
+    assert ("retention", True) in ended
+    assert last_successes(application.questions)["retention"] >= now
+    application.close()
+    again = App(settings)
+    assert set(last_successes(again.questions)) == {job for job, succeeded in ended if succeeded}
+    again.close()
+
+
+def test_a_job_that_fails_is_told_and_notes_no_success(settings, monkeypatch):
+    application = App(settings)
+    now = datetime.now(UTC)
+    application.questions.claim("job:retention", "first start", now=now - timedelta(days=1))
+    ended = []
+
+    def fail(_moment):
+        raise UnavailableError("The disk is full.")
+
+    monkeypatch.setattr(application.posts, "delete_before", fail)
+    runner(application, None, lambda _text: None, lambda job, succeeded: ended.append((job, succeeded))).run_due()
+    assert ("retention", False) in ended
+    assert "retention" not in last_successes(application.questions)
+    application.close()

@@ -13,7 +13,7 @@ import pytest
 
 from bot.chat.messages import Heard, Person
 from bot.chat.work import Workers
-from bot.logs import OURS, LogOptions, configure
+from bot.logs import LogOptions, configure
 from bot.logs_context import current_question, handling, own_question
 from store.errors import UnavailableError
 from store.records import Question
@@ -22,16 +22,6 @@ from tests.fakes.installation import Installation
 
 SECRET_QUESTION = "Why does the zanzibar ledger reject invoices of my uncle Bartholomew?"
 DOCS = {"vpn.md": "# VPN\n\nTo reset the VPN client, press the blue button.\n"}
-
-
-@pytest.fixture(autouse=True)
-def _as_before():
-    hooks, levels = (sys.excepthook, threading.excepthook), {name: logging.getLogger(name).level for name in OURS}
-    yield
-    sys.excepthook, threading.excepthook = hooks
-    logging.captureWarnings(capture=False)
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
 
 
 @pytest.fixture

@@ -123,9 +123,9 @@ def test_settings_cannot_be_changed_once_read():
 
 
 def test_the_database_address_can_come_from_a_file(monkeypatch, tmp_path):
-    (tmp_path / "url").write_text("postgresql://me:secret@db/gaplight\n")
+    (tmp_path / "url").write_text("postgresql://me:hunter2@db/gaplight\n")
     monkeypatch.delenv("DATABASE_URL", raising=False)
     monkeypatch.setenv("DATABASE_URL_FILE", str(tmp_path / "url"))
     settings = load_settings()
-    assert settings.database_url == "postgresql://me:secret@db/gaplight"
-    assert "secret" not in repr(settings)
+    assert settings.database_url == "postgresql://me:hunter2@db/gaplight"
+    assert "hunter2" not in repr(settings)

@@ -9,6 +9,7 @@ from bot.answering.corpus import CorpusWatch
 from bot.answering.engine import Engine, Parts, Policy
 from bot.answering.extractive import ExtractiveOptions
 from bot.answering.gate import DEFAULT_SUPPORT
+from bot.answering.observing import Nobody
 from discovery.gap_log import GapLog
 from discovery.rules import RuleThresholds
 from discovery.verdict import DEFAULT_VERDICT
@@ -80,7 +81,7 @@ class Installation:
     def search(self, question, collections=("default",), scope=None, **options):
         return Searcher(self.index, SearchOptions(**options)).search(question, collections, scope)
 
-    def engine(self, *, questions=None, **policy):
+    def engine(self, *, questions=None, observer=None, **policy):
         """The engine over everything here; ``policy`` replaces values of :data:`POLICY`."""
         corpus = CorpusWatch(self.index, self.database)
         parts = Parts(
@@ -89,6 +90,7 @@ class Installation:
             questions=questions or self.questions,
             corpus=corpus.current,
             now=self.clock,
+            observer=observer or Nobody(),
         )
         return Engine(parts, replace(POLICY, **policy))
 
