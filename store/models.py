@@ -8,6 +8,7 @@ a second, needs no network, and imports neither torch nor sentence-transformers 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import logging
 import os
@@ -45,6 +46,7 @@ RequestedEngine = Literal["auto", "onnx", "sentence-transformers"]
 _WAIT_SECONDS = 1800
 """How long to wait for another process that prepares the same model: a large one takes minutes."""
 _STDERR_TAIL = 600
+_NEEDED_TO_PREPARE = ("torch", "sentence_transformers", "onnx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ def prepare(
     Args:
         name: a folder, or the name of a model on the Hugging Face hub; the default model needs no network.
         cache: folder for prepared models, created when missing. Each gets a subfolder named after the model and a
-            hash of its files and the precision; a subfolder without a complete manifest is prepared anew.
+            hash of its files and the precision; a subfolder without a complete manifest is prepared anew. Where the
+            original is not at hand, a subfolder of the same name and precision that was copied here will do.
         precision: ``fp32``, ``int8``, or ``auto``: int8 where it stays close to fp32 on the probe sentences.
         progress: told what is being done.
 
@@ -93,6 +96,8 @@ def prepare(
     ready = read_manifest(folder)
     if ready is not None:
         return _prepared(folder, ready, source, fresh=False)
+    if source.folder is None and (elsewhere := _brought_along(cache, source.name, precision)) is not None:
+        return _prepared(*elsewhere, source, fresh=False)
     with _only_one(folder):
         ready = read_manifest(folder)
         if ready is not None:
@@ -143,6 +148,17 @@ def load(
     return SentenceTransformersEmbedder(identity, load_original(prepared.source, local=True), tokenizer)
 
 
+def _brought_along(cache: Path, name: str, precision: RequestedPrecision) -> tuple[Path, Manifest] | None:
+    """A model that was prepared where its original was at hand, in the build of an image for example; the latest."""
+    found = [
+        (folder, manifest)
+        for folder in cache.glob(f"{safe_name(name)}-*")
+        if (manifest := read_manifest(folder)) is not None
+        and (manifest.identity.name, manifest.requested_precision) == (name, precision)
+    ]
+    return max(found, key=lambda one: one[0].stat().st_mtime, default=None)
+
+
 def _prepared(folder: Path, manifest: Manifest, source: ModelSource, *, fresh: bool) -> PreparedModel:
     original = str(source.folder or manifest.source)
     return PreparedModel(folder, manifest.identity, original, manifest.fallback_reason, manifest.figures, fresh)
@@ -175,6 +191,13 @@ def _only_one(folder: Path) -> Iterator[None]:
 
 def _export(source: ModelSource, precision: RequestedPrecision, folder: Path) -> Manifest:
     """Export to a temporary folder beside the final one, then rename: a killed export leaves no half model."""
+    missing = [name for name in _NEEDED_TO_PREPARE if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ModelError(
+            f"The model {source.name} is not among the prepared ones in {folder.parent}, and what prepares one is not "
+            f"installed here: {', '.join(missing)}.",
+            "Run `gaplight model prepare` where they are installed, and copy the folder that it names into that one.",
+        )
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
         work = Path(temporary) / "model"
         work.mkdir()

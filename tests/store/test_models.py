@@ -210,6 +210,22 @@ def test_both_names_of_the_default_model_share_one_folder(model_cache, minilm):
     assert short.fresh is False
 
 
+def test_a_prepared_model_that_was_copied_here_needs_neither_its_original_nor_torch(
+    tmp_path, model_cache, minilm, monkeypatch
+):
+    prepared = prepare(cache=model_cache)
+    shutil.copytree(prepared.folder, tmp_path / prepared.folder.name)
+    monkeypatch.setattr("store.model_sources._PACKAGES", {})
+    monkeypatch.setattr("store.models._NEEDED_TO_PREPARE", ("torch_that_is_not_installed",))
+    here = load(cache=tmp_path)
+    assert here.identity == minilm.identity
+    assert np.array_equal(here.embed_queries(TEXTS), minilm.embed_queries(TEXTS))
+    for other in ({"precision": "fp32"}, {"name": "BAAI/bge-small-en-v1.5"}):
+        with pytest.raises(ModelError, match="torch_that_is_not_installed") as refused:
+            load(cache=tmp_path, **other)
+        assert "gaplight model prepare" in refused.value.next_step
+
+
 def test_two_at_once_prepare_once_and_mend_a_killed_export(tmp_path, exported):
     """A folder without a manifest, as a kill leaves it, is replaced; the second caller waits and uses the first's."""
     folder = exported["mean"][0]
