@@ -6,6 +6,7 @@ A change here needs a step in :mod:`store.migrations`; a test compares the two.
 from __future__ import annotations
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -16,6 +17,7 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    Text,
     UniqueConstraint,
 )
 
@@ -297,3 +299,45 @@ calibrations = Table(
     Column("result", CleanJson, nullable=False),
     Column("applied", Boolean, nullable=False),
 )
+
+# The index of words that processes share (see store.postings). Derived like the vectors: never copied, always rebuilt.
+
+lexical_segments = Table(
+    "lexical_segments",
+    metadata,
+    # Drawn at random and never used again, so that what is cached under it stays true.
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("chunks", Integer, nullable=False),
+    Column("terms", BigInteger, nullable=False),
+    Column("deleted", Integer, nullable=False),
+    Column("members", LargeBinary, nullable=False),
+    Column("lengths", LargeBinary, nullable=False),
+    Column("groups", LargeBinary, nullable=False),
+    Column("deletions", LargeBinary, nullable=False),
+)
+
+lexical_postings = Table(
+    "lexical_postings",
+    metadata,
+    Column("segment", BigInteger, primary_key=True, autoincrement=False),
+    Column("term", Text, primary_key=True),
+    Column("places", LargeBinary, nullable=False),
+)
+
+lexical_groups = Table(
+    "lexical_groups",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("collection", CleanText, nullable=False),
+    Column("scope", CleanJson, nullable=False),
+)
+
+lexical_builds = Table(
+    "lexical_builds",
+    metadata,
+    Column("format", String, primary_key=True),
+    Column("built_at", UtcDateTime, nullable=False),
+)
+
+DERIVED = (lexical_segments, lexical_postings, lexical_groups, lexical_builds)
+"""Tables that are rebuilt from the others."""
