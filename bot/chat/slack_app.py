@@ -126,7 +126,7 @@ class SlackPlatform:
     async def place(self, heard: Heard) -> Place:
         """See :meth:`bot.chat.ports.Platform.place`."""
         parts = self._running()
-        return parts.place(heard, await parts.lookup.channel(heard.channel))
+        return parts.place(heard, await parts.lookup.channel(heard.channel), again=True)
 
     async def post_card(self, channel: str, card: Card, thread: str = "") -> str:
         """See :meth:`bot.chat.ports.Platform.post_card`; what does not fit on the card follows in its thread."""

@@ -53,8 +53,8 @@ class Parts:
         """The way to one person alone."""
         return Aside(self.messages, self.lookup, person, spot, response_url)
 
-    def place(self, message: Heard, channel: Channel, response_url: str = "") -> Place:
-        """Where a message is answered."""
+    def place(self, message: Heard, channel: Channel, response_url: str = "", *, again: bool = False) -> Place:
+        """Where a message is answered; ``again`` by another process than the one that took it in."""
         thread = message.conversation.partition(":")[2]
         user = message.author.id.removeprefix(f"{NAME}:")
         if is_personal(thread):
@@ -64,6 +64,7 @@ class Parts:
             message.message,
             status=channel.direct and bool(thread),
             hidden=channel.shared and not self.open_to_outsiders,
+            again=again,
         )
 
 

@@ -57,20 +57,26 @@ class Messages:
     def __init__(self, calls: SlackCalls) -> None:
         self.calls = calls
 
-    async def post(self, spot: Spot, post: Post) -> tuple[str, ...]:
+    async def post(self, spot: Spot, post: Post, key: str = "") -> tuple[str, ...]:
         """Post one message; its id. More than one where Slack takes it as plain text only, and it is long.
+
+        Args:
+            spot: where.
+            post: what it shows.
+            key: by which :meth:`keyed` finds it, whichever process posted it.
 
         Raises:
             RefusedError: Slack does not take it, in whatever form.
             UnavailableError: it could not be delivered in time.
         """
         try:
-            return (await self._post(spot, post.text, post.blocks),)
+            return (await self._post(spot, post.text, post.blocks, key),)
         except RefusedError as error:
             if error.code not in _UNSHOWABLE:
                 raise
             _log_refused(error)
-        return tuple([await self._post(spot, text) for text in post.plain])
+        first, *more = post.plain
+        return (await self._post(spot, first, key=key), *[await self._post(spot, text) for text in more])
 
     async def try_post(self, spot: Spot, post: Post, key: str) -> str:
         """Post without waiting or repeating; ``key`` finds it when the outcome is unclear.
@@ -81,22 +87,22 @@ class Messages:
         arguments = _arguments(spot, post.text, post.blocks, key)
         return str((await self.calls.once("chat.postMessage", pace=spot.channel, **arguments))["ts"])
 
-    async def change(self, channel: str, message: str, post: Post) -> None:
-        """Show something else in a message's place.
+    async def change(self, channel: str, message: str, post: Post, key: str = "") -> None:
+        """Show something else in a message's place; ``key`` takes the place of the one that it was posted with.
 
         Raises:
             NotFoundError: the message is gone, or cannot be changed any more.
             UnavailableError: it was not delivered.
         """
         try:
-            await self._change(channel, message, post.text, post.blocks)
+            await self._change(channel, message, post.text, post.blocks, key)
         except RefusedError as error:
             if error.code in _GONE:
                 raise NotFoundError(f"The message {message} is gone.", "") from error
             if error.code not in _UNSHOWABLE:
                 raise
             _log_refused(error)
-            await self._change(channel, message, post.text, ())
+            await self._change(channel, message, post.text, (), key)
 
     async def remove(self, channel: str, message: str) -> None:
         """Delete one of our messages, if it is still there; never raises."""
@@ -122,6 +128,15 @@ class Messages:
 
     async def find(self, spot: Spot, key: str) -> str:
         """The id of the message that was posted with a key; empty when there is none."""
+        return (await self.keyed(spot, key)).get(key, "")
+
+    async def keyed(self, spot: Spot, beginning: str) -> dict[str, str]:
+        """Our messages whose key begins so: key → id.
+
+        Raises:
+            UnavailableError: Slack could not be asked.
+        """
+        found: dict[str, str] = {}
         method = "conversations.replies" if spot.thread else "conversations.history"
         cursor = ""
         for _ in range(_PAGES if spot.thread else 1):
@@ -135,15 +150,16 @@ class Messages:
                 cursor=cursor or None,
             )
             for message in page.get("messages", ()):
-                if _key_of(message) == key:
-                    return str(message["ts"])
+                key = _key_of(message)
+                if key and key.startswith(beginning):
+                    found.setdefault(key, str(message["ts"]))
             cursor = str((page.get("response_metadata") or {}).get("next_cursor", ""))
             if not cursor:
                 break
-        return ""
+        return found
 
-    async def _post(self, spot: Spot, text: str, blocks: Sequence[Mapping[str, Any]] = ()) -> str:
-        key = uuid.uuid4().hex
+    async def _post(self, spot: Spot, text: str, blocks: Sequence[Mapping[str, Any]] = (), key: str = "") -> str:
+        key = key or uuid.uuid4().hex
 
         async def done_already() -> Data | None:
             try:
@@ -183,8 +199,13 @@ class Messages:
         for part in wrapped(missing, max(len(kept) // 2, _SHORTEST_REST)):
             await self._post(spot, part)
 
-    async def _change(self, channel: str, message: str, text: str, blocks: Sequence[Mapping[str, Any]]) -> None:
-        await self.calls.call("chat.update", channel=channel, ts=message, text=text, blocks=list(blocks), **_INERT)
+    async def _change(
+        self, channel: str, message: str, text: str, blocks: Sequence[Mapping[str, Any]], key: str
+    ) -> None:
+        metadata = {"metadata": _metadata(key)} if key else {}
+        await self.calls.call(
+            "chat.update", channel=channel, ts=message, text=text, blocks=list(blocks), **metadata, **_INERT
+        )
 
 
 def unreachable(error: UnavailableError) -> bool:
@@ -198,9 +219,13 @@ def _arguments(spot: Spot, text: str, blocks: Sequence[Mapping[str, Any]], key: 
         "thread_ts": spot.thread or None,
         "text": text,
         "blocks": list(blocks) or None,
-        "metadata": {"event_type": EVENT_TYPE, "event_payload": {"key": key}},
+        "metadata": _metadata(key),
         **_INERT,
     }
+
+
+def _metadata(key: str) -> dict[str, Any]:
+    return {"event_type": EVENT_TYPE, "event_payload": {"key": key}}
 
 
 def _key_of(message: Mapping[str, Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ _SIGN = "eyes"
 _PATIENCE = 20.0
 _RESPONSES = 4
 """Slack takes five posts at an address that came with a click; one is left for the word that work goes on."""
+_WAITING = "waiting"
 _NOT_A_MEMBER = "I am not a member of that channel, so only you see this. Invite me there with `/invite @Gaplight`."
 
 
@@ -142,15 +142,19 @@ class ThreadPlace:
         question: id of the question's message; empty when there is none to put a sign on.
         status: the spot is a thread of direct messages, which can show a status line.
         hidden: only the asker may see answers here, because other organisations are in the channel.
+        again: another process took the question in and died over it; what it has posted stays and is continued.
     """
 
-    def __init__(self, aside: Aside, question: str, *, status: bool = False, hidden: bool = False) -> None:
+    def __init__(
+        self, aside: Aside, question: str, *, status: bool = False, hidden: bool = False, again: bool = False
+    ) -> None:
         self._aside = aside
         self._messages = aside.messages
         self._spot = aside.spot
         self._question = question
         self._status = status
         self._hidden = hidden
+        self._again = again
         self._placeholder = ""
         self._unclear_key = ""
         self._reacted = False
@@ -160,7 +164,7 @@ class ThreadPlace:
 
     async def working(self, note: str = "") -> None:
         """See :meth:`bot.chat.ports.Place.working`."""
-        if self._placeholder or self._reacted or self._status_shown:
+        if self._again or self._placeholder or self._reacted or self._status_shown:
             return
         try:
             if self._status and await self._show_status(note or _STATUS):
@@ -178,6 +182,7 @@ class ThreadPlace:
     async def deliver(self, outgoing: Outgoing) -> tuple[str, ...]:
         """See :meth:`bot.chat.ports.Place.deliver`."""
         posts = answer_posts(outgoing)
+        await self._take_up()
         if self._hidden or (outgoing.private and not self._spot.channel.startswith("D")):
             await self.dismiss()
             return await self._aside.say(posts)
@@ -196,6 +201,7 @@ class ThreadPlace:
 
     async def dismiss(self) -> None:
         """See :meth:`bot.chat.ports.Place.dismiss`."""
+        await self._take_up()
         with suppress(GaplightError):
             await self._settle_placeholder()
         if self._placeholder:
@@ -206,19 +212,40 @@ class ThreadPlace:
                 await self._show_status("")
         await self._take_reaction()
 
+    async def _take_up(self) -> None:
+        """Find what a process that died over the question has posted: its placeholder, or parts of the answer."""
+        if not self._again:
+            return
+        self._again = False
+        try:
+            found = await self._messages.keyed(self._spot, self._key(""))
+        except UnavailableError as error:
+            # Twice is better than never.
+            logger.warning("What was posted before could not be looked for: %s", error)
+            return
+        self._placeholder = found.get(self._key(_WAITING), "")
+        while part := found.get(self._key(self._delivered)):
+            self._sent.append(part)
+            self._delivered += 1
+
+    def _key(self, part: int | str) -> str:
+        """By which a part of the answer to this question is found; the same in every process."""
+        return f"{self._spot.channel}:{self._question}#{part}"
+
     async def _show(self, post: Post) -> tuple[str, ...]:
         placeholder, self._placeholder = self._placeholder, ""
+        key = self._key(self._delivered)
         if placeholder:
             try:
-                await self._messages.change(self._spot.channel, placeholder, post)
+                await self._messages.change(self._spot.channel, placeholder, post, key)
             except NotFoundError:
                 logger.info("The placeholder of an answer is gone")
             else:
                 return (placeholder,)
-        return await self._messages.post(self._spot, post)
+        return await self._messages.post(self._spot, post, key)
 
     async def _hold_place(self, text: str) -> None:
-        key = uuid.uuid4().hex
+        key = self._key(_WAITING)
         try:
             self._placeholder = await self._messages.try_post(self._spot, text_posts(text)[0], key)
         except RefusedError:

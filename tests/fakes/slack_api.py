@@ -142,7 +142,7 @@ class WebApi(Facts):
         if found.get("bot_id") != self.slack.bot_id:
             raise RefusalError("cant_update_message")
         message = self._checked(arguments, text_limit=4000)
-        found.update({name: message[name] for name in ("text", "blocks") if name in message}, edited=True)
+        found.update({name: message[name] for name in ("text", "blocks", "metadata") if name in message}, edited=True)
         self.slack.changed()
         return {"ok": True, "channel": channel.id, "ts": found["ts"], "text": found["text"]}
 

@@ -136,6 +136,45 @@ async def test_a_placeholder_that_was_deleted_is_replaced_by_a_new_message():
         assert slack.texts("C1", asked) == ["Yes."]
 
 
+async def test_the_placeholder_of_a_process_that_died_becomes_the_answer():
+    gate = asyncio.Event()
+    core = FakeCore(Outgoing("Yes."))
+    core.before_answer = lambda _heard: gate.wait()
+    async with running(core) as (slack, _, platform):
+        asked = await slack.ask("C1", "U1", "how?")
+        await slack.until(lambda: slack.seen("C1", asked))
+        place = await platform.place(core.heard[0])
+        await place.working()
+        await place.deliver(Outgoing("Yes."))
+        assert slack.texts("C1", asked) == ["Yes."]
+        gate.set()
+
+
+@pytest.mark.parametrize("posted", [0, 1, 3, 13])
+async def test_an_answer_that_a_dead_process_began_is_finished_and_never_posted_twice(posted):
+    core = FakeCore(Outgoing(LONG))
+    async with running(core) as (slack, _, platform):
+        asked = await slack.ask("C1", "U1", "how?")
+        await settled(core)
+        before = [one["ts"] for one in slack.seen("C1", asked)]
+        slack.channels["C1"].messages = [
+            one for one in slack.channels["C1"].messages if one["ts"] not in before[posted:]
+        ]
+        place = await platform.place(core.heard[0])
+        assert (await place.deliver(Outgoing(LONG)))[:posted] == tuple(before[:posted])
+        assert parts_in(slack, "C1", asked) == [str(number) for number in range(12)]
+
+
+async def test_while_slack_cannot_be_searched_a_second_answer_is_better_than_none():
+    core = FakeCore(Outgoing("Yes."))
+    async with running(core) as (slack, _, platform):
+        asked = await slack.ask("C1", "U1", "how?")
+        await settled(core)
+        slack.faults.plan("conversations.replies", *[Fault("error", "missing_scope")] * 3)
+        await (await platform.place(core.heard[0])).deliver(Outgoing("Yes."))
+        assert slack.texts("C1", asked) == ["Yes.", "Yes."]
+
+
 async def test_a_private_answer_is_seen_by_the_asker_alone():
     core = FakeCore(Outgoing("Secret.", private=True))
     async with running(core) as (slack, _, _):
