@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from store.loading.source import one_line
+from store.loading.source import one_line, refuse_long
 from store.loading.tables import Table
 from store.records import Block, BlockKind
 from store.text import clean
@@ -19,6 +19,7 @@ class BlockBuilder:
 
     def __init__(self) -> None:
         self._blocks: list[Block] = []
+        self._characters = 0
         self._open: list[tuple[int, str]] = []
         self._bare = False
         self.first_heading = ""
@@ -44,7 +45,12 @@ class BlockBuilder:
             self.add("paragraph", words)
 
     def add(self, kind: BlockKind, text: str) -> None:
-        """Append a piece of text under the open headings; blank text is ignored."""
+        """Append a piece of text under the open headings; blank text is ignored.
+
+        Raises:
+            LoadError: with it, the document has more text than one may have.
+        """
+        refuse_long(len(text))
         body = clean(text).strip("\n").rstrip()
         if body.strip():
             self._append(Block(kind=kind, text=body, headings=self._path()))
@@ -62,6 +68,7 @@ class BlockBuilder:
         last = self._blocks[-1]
         if last.kind != "paragraph" or "\n" in last.text or last.headings != self._path():
             return ""
+        self._characters -= len(last.text)
         return self._blocks.pop().text
 
     def build(self) -> tuple[Block, ...]:
@@ -71,6 +78,8 @@ class BlockBuilder:
         return tuple(self._blocks)
 
     def _append(self, block: Block) -> None:
+        self._characters += len(block.text)
+        refuse_long(self._characters)
         self._blocks.append(block)
         self._bare = False
 

@@ -9,7 +9,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from store.loading.builder import BlockBuilder
 from store.loading.encoding import decode
 from store.loading.html_blocks import Outcome, add_tree
-from store.loading.html_tree import is_hidden, refuse_deep_nesting, shown_text
+from store.loading.html_limits import refuse_costly_markup
+from store.loading.html_tree import is_hidden, shown_text
 from store.loading.metadata import json_values
 from store.loading.source import Source, has_text, language_code, title_from_name, web_address
 from store.records import Block, Document
@@ -27,13 +28,13 @@ def read(source: Source) -> Document:
     """Read a web page.
 
     Raises:
-        LoadError: the bytes are not text, or elements are nested thousands deep.
+        LoadError: the bytes are not text, or would keep the parser busy for minutes.
     """
     declared = _DECLARED.search(source.data[:_DECLARATION_ROOM])
     name = (declared[1] or declared[2]).decode("ascii") if declared else ""
     decoded = decode(source.data, declared=name)
     markup = clean(decoded.text)
-    refuse_deep_nesting(markup)
+    refuse_costly_markup(markup)
     page = LexborHTMLParser(markup)
     blocks, first_heading, notes = _content(page)
     return Document(

@@ -9,9 +9,10 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from store.loading.builder import BlockBuilder
 from store.loading.fence import fenced
+from store.loading.html_limits import refuse_costly_markup
 from store.loading.html_tables import is_layout, read_table
-from store.loading.html_tree import children, events, is_hidden, is_mark, refuse_deep_nesting, shown_text, whole_number
-from store.loading.source import one_line
+from store.loading.html_tree import children, events, is_hidden, is_mark, shown_text, whole_number
+from store.loading.source import one_line, refuse_long
 from store.loading.tables import caption_like
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -42,9 +43,9 @@ def add_html(markup: str, builder: BlockBuilder) -> Outcome:
     """Take a piece of HTML (as in Markdown) apart into ``builder``.
 
     Raises:
-        LoadError: elements are nested thousands deep.
+        LoadError: it would keep the parser busy for minutes; see :mod:`store.loading.html_limits`.
     """
-    refuse_deep_nesting(markup)
+    refuse_costly_markup(markup)
     body = LexborHTMLParser(markup).body
     return add_tree(body, builder, landmarks=False, pictures=True) if body is not None else Outcome()
 
@@ -62,6 +63,7 @@ def add_tree(root: LexborNode, builder: BlockBuilder, *, landmarks: bool, pictur
     reader = _Reader(builder, landmarks=landmarks, pictures=pictures, sections=int(root.tag in _SECTIONS))
     for opening, node in events(root, reader.skips):
         if node.is_text_node:
+            refuse_long(len(node.text_content or ""))
             reader.text.append(_SPACE.sub(" ", node.text_content or ""))
         elif opening:
             reader.enter(node)

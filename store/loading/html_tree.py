@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 
 from selectolax.lexbor import LexborNode
 
-from store.errors import LoadError
 from store.loading.inline import hiding_style
 from store.loading.source import one_line
 
@@ -16,59 +15,8 @@ CONTROLS = frozenset({"button", "select", "datalist", "textarea", "input"})
 UNSEEN = frozenset({"template", "noscript"})
 _MARK_CLASSES = frozenset({"headerlink", "linenos", "lineno", "gutter", "anchor-link"})
 
-_WORK_LIMIT = 100_000_000
-"""Sum of open elements over all tags. The parser walks up the open elements for every tag (HTML standard, 13.2.4.2):
-this many steps take about two seconds, real pages stay below a hundredth of it."""
-
 _WHOLE_NUMBER = re.compile(r"\s*(\d{1,8})\s*", re.ASCII)
-_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
-_NEVER_OPEN = frozenset(
-    (
-        *(
-            "area",
-            "base",
-            "br",
-            "col",
-            "embed",
-            "hr",
-            "img",
-            "input",
-            "link",
-            "meta",
-            "param",
-            "source",
-            "track",
-            "wbr",
-        ),
-        *("p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot"),
-        *("path", "circle", "rect", "line", "polygon", "polyline", "ellipse", "use", "stop"),
-    )
-)
-
 Skip = Callable[[LexborNode], bool]
-
-
-def refuse_deep_nesting(markup: str) -> None:
-    """Refuse pages that would keep the parser busy for minutes.
-
-    Raises:
-        LoadError: elements are nested thousands deep.
-    """
-    open_by_name: dict[str, int] = {}
-    depth, work = 0, 0
-    for match in _TAG.finditer(markup):
-        name = match[2].lower()
-        work += depth
-        if work > _WORK_LIMIT:
-            raise LoadError("The page nests its elements too deeply to be read.", "Save a simpler copy of it.")
-        if name in _NEVER_OPEN:
-            continue
-        if not match[1]:
-            open_by_name[name] = open_by_name.get(name, 0) + 1
-            depth += 1
-        elif open_by_name.get(name, 0):
-            open_by_name[name] -= 1
-            depth -= 1
 
 
 def whole_number(value: str | None, *, default: int) -> int:

@@ -12,12 +12,13 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from store.errors import LoadError
 from store.loading.builder import BlockBuilder
 from store.loading.encoding import decode
 from store.loading.fence import fenced
 from store.loading.inline import HiddenSpan, plain_words, visible_markdown
 from store.loading.metadata import scope_of, split_front_matter
-from store.loading.source import Source, language_code, title_from_name, web_address
+from store.loading.source import Source, language_code, refuse_long, title_from_name, web_address
 from store.loading.tables import Table, caption_like
 from store.records import BlockKind, Document
 from store.text import clean
@@ -30,6 +31,10 @@ _KINDS: dict[str, BlockKind] = {
     "fence": "code",
     "code_block": "code",
 }
+_TOKENS_PER_LINE, _TOKENS_PER_CELL = 5, 3
+"""Tokens that the parser makes of an item of a list, and of a cell of a table: the most for their length."""
+_MOST_TOKENS = 1_500_000
+"""Each takes about 400 bytes until the file is read: 300,000 lines, or a table of 50,000 rows and six columns."""
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _EMBEDDED_DATA = re.compile(r"data:[\w.+/-]{0,80};base64,[A-Za-z0-9+/=]{64,}")
 
@@ -41,6 +46,7 @@ def read(source: Source) -> Document:
         LoadError: the bytes are not text.
     """
     decoded = decode(source.data)
+    refuse_long(len(decoded.text))
     head = split_front_matter(clean(decoded.text))
     builder = BlockBuilder()
     hidden = add_markdown(head.body, builder)
@@ -71,8 +77,13 @@ def add_markdown(text: str, builder: BlockBuilder) -> int:
 
     Returns:
         How many characters of comments and hidden HTML were left out.
+
+    Raises:
+        LoadError: there are too many lines or cells.
     """
     text = _EMBEDDED_DATA.sub("data:", text)
+    if _TOKENS_PER_LINE * text.count("\n") + _TOKENS_PER_CELL * text.count("|") > _MOST_TOKENS:
+        raise LoadError("The Markdown has too many lines and cells to be taken apart.", "Split it.")
     lines = text.split("\n")
     tokens = _parser().parse(text)
     span = HiddenSpan()

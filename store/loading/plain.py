@@ -7,7 +7,7 @@ import re
 from store.loading.builder import BlockBuilder
 from store.loading.encoding import decode
 from store.loading.fence import fenced
-from store.loading.source import Source, title_from_name, without_terminal_codes
+from store.loading.source import Source, refuse_long, title_from_name, without_terminal_codes
 from store.records import Document
 from store.text import clean
 
@@ -22,6 +22,7 @@ def read(source: Source) -> Document:
     """
     decoded = decode(source.data)
     # A form feed ends a page; cleaning would take it away without a trace.
+    refuse_long(len(decoded.text))
     text = clean(without_terminal_codes(decoded.text).replace("\f", "\n\n"))
     builder = BlockBuilder()
     if source.suffix == ".log":
@@ -35,7 +36,7 @@ def read(source: Source) -> Document:
 
 def add_paragraphs(text: str, builder: BlockBuilder) -> None:
     """Add each paragraph of cleaned text; one that begins like a list item is a list."""
-    for paragraph in re.split(r"\n(?:[ \t]*\n)+", text):
+    for paragraph in re.split(r"\n[ \t\n]*\n", text):
         builder.add("list" if _ITEM.match(paragraph) else "paragraph", paragraph)
 
 

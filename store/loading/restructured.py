@@ -9,7 +9,7 @@ from store.loading.builder import BlockBuilder
 from store.loading.encoding import decode
 from store.loading.fence import fenced
 from store.loading.plain import add_paragraphs
-from store.loading.source import Source, one_line, title_from_name
+from store.loading.source import Source, one_line, refuse_long, title_from_name
 from store.loading.tables import markdown_table
 from store.records import Document
 from store.text import clean
@@ -48,6 +48,7 @@ def read(source: Source) -> Document:
         LoadError: the bytes are not text.
     """
     decoded = decode(source.data)
+    refuse_long(len(decoded.text))
     text = clean(decoded.text)
     builder = BlockBuilder()
     notes = decoded.notes

@@ -14,6 +14,8 @@ from store.loading.tables import markdown_table
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d%?|\d{4}-\d{2}-\d{2}(?:[T ].*)?")
 _WORDS_IN_CELL = 8
 """Words up to which a lone cell counts as an entry of a list; longer ones are prose."""
+_FILLED_LIMIT = 1_000_000
+"""Cells that are filled because they are merged with others; areas may state any size, and overlap."""
 _HEADER_LIMIT = 5
 """Rows that a header may have; more are data that happens to be merged."""
 
@@ -139,7 +141,11 @@ def _header_rows(group: Sequence[Sequence[str]], start: int, merged: Sequence[Me
 def _filled(sheet: Sheet) -> list[list[str]]:
     """The rows with each merged area's value in all of its cells."""
     rows = [[value.strip() for value in row] for row in sheet.rows]
+    room = _FILLED_LIMIT
     for area in sheet.merged:
+        room -= (area.bottom - area.top + 1) * (area.right - area.left + 1)
+        if room < 0:
+            break
         value = rows[area.top][area.left] if area.top < len(rows) and area.left < len(rows[area.top]) else ""
         if not value:
             continue

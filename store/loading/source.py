@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from store.errors import LoadError
 from store.records import Block
 from store.text import clean, is_blank
 
+TEXT_LIMIT = 20_000_000
+"""Characters of text that one document may have: some 40 thick books, and about five minutes of embedding."""
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _WEB_ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 
@@ -26,6 +29,20 @@ class Source:
     name: str
     suffix: str
     data: bytes
+
+
+def refuse_long(characters: int) -> None:
+    """Refuse more text than one document may have.
+
+    Raises:
+        LoadError: there is more.
+    """
+    if characters > TEXT_LIMIT:
+        raise LoadError(
+            f"The file holds more than {TEXT_LIMIT / 1e6:.0f} million characters of text, the most that one document "
+            "may have.",
+            "Split it.",
+        )
 
 
 def title_from_name(name: str) -> str:
