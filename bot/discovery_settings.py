@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from bot.section import Section
+from bot.section import RemoteUrl, Section
 from discovery.licences import DEFAULT_ALLOWED, INTERNAL
 
 
@@ -49,4 +49,4 @@ class DiscoverySettings(Section):
 class GithubSettings(Section):
     """``[github]``: ``api_url`` of an Enterprise server ends in ``/api/v3``. ``GITHUB_TOKEN`` is the token."""
 
-    api_url: str = "https://api.github.com"
+    api_url: RemoteUrl = "https://api.github.com"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from typing import Any, Self
-from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from bot.section import Section
+from bot.section import RemoteUrl, Section
 
 _SMALLEST_PROMPT = 512
 
@@ -20,7 +19,7 @@ class LlmSettings(Section):
     request, such as ``{ max_completion_tokens = 800, temperature = 1 }``.
     """
 
-    base_url: str = ""
+    base_url: RemoteUrl = ""
     model: str = ""
     grading: bool = False
     allow_private: bool = False
@@ -34,16 +33,6 @@ class LlmSettings(Section):
     breaker_seconds: float = Field(default=60, ge=0)
     stream: bool = True
     options: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("base_url")
-    @classmethod
-    def _is_an_address(cls, value: str) -> str:
-        address = urlsplit(value)
-        if value and (address.scheme not in {"http", "https"} or not address.hostname):
-            raise ValueError("an address such as http://127.0.0.1:11434/v1 is expected")
-        if address.username or address.password:
-            raise ValueError("a key in an address ends up in logs; put it into LLM_API_KEY")
-        return value
 
     @model_validator(mode="after")
     def _leaves_room(self) -> Self:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from store.net_addresses import checked_address
+
+RemoteUrl = Annotated[str, AfterValidator(checked_address)]
+"""The address of a remote end; empty where there is none. See :func:`store.net_addresses.checked_address`."""
 
 
 class Section(BaseModel):

@@ -20,10 +20,11 @@ from bot.digest_settings import DigestSettings
 from bot.discovery_settings import DiscoverySettings, GithubSettings
 from bot.embedding_settings import EmbeddingSettings
 from bot.llm_settings import LlmSettings
-from bot.section import Section
+from bot.section import RemoteUrl, Section
 from bot.topics_settings import TopicsSettings
 from bot.vectors_settings import VectorsSettings
 from store.errors import ConfigurationError
+from store.net_addresses import masked
 from store.records import Rule
 
 _PREFIX = "GAPLIGHT_"
@@ -118,7 +119,7 @@ class AdminsSettings(Section):
 class SlackSettings(Section):
     """``[slack]``: ``mode`` is ``socket`` (needs SLACK_APP_TOKEN) or ``http`` (needs SLACK_SIGNING_SECRET)."""
 
-    api_url: str = "https://slack.com/api/"
+    api_url: RemoteUrl = "https://slack.com/api/"
     mode: Literal["socket", "http"] = "socket"
     answer_outsiders: bool = False
 
@@ -126,7 +127,7 @@ class SlackSettings(Section):
 class DiscordSettings(Section):
     """``[discord]``: ``guilds`` are servers that alone get the commands; empty for all servers and direct messages."""
 
-    api_url: str = ""
+    api_url: RemoteUrl = ""
     guilds: tuple[int, ...] = ()
     answer_outsiders: bool = False
 
@@ -264,7 +265,8 @@ def _explained(error: ValidationError, path: Path) -> ConfigurationError:
         hint = f"Did you mean {close[0]!r}?" if close else "Remove it, or see docs/configuration.md for the keys."
         return ConfigurationError(f"There is no setting {key!r} ({path} or a GAPLIGHT_ variable).", hint)
     return ConfigurationError(
-        f"The setting {key} is {first['input']!r}: {first['msg']}.", f"Correct it in {path} or its GAPLIGHT_ variable."
+        f"The setting {key} is {masked(repr(first['input']))}: {masked(first['msg'])}.",
+        f"Correct it in {path} or its GAPLIGHT_ variable.",
     )
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from bot.section import Section
+from bot.section import RemoteUrl, Section
 from store.chroma_address import CLOUD_HEADER, DEFAULT_DATABASE, DEFAULT_TENANT
 
 
@@ -16,7 +16,7 @@ class VectorsSettings(Section):
     The key for a proxy in front of it, or for Chroma Cloud, comes from VECTORS_API_KEY and is sent in ``key_header``.
     """
 
-    url: str = ""
+    url: RemoteUrl = ""
     tenant: str = DEFAULT_TENANT
     database: str = DEFAULT_DATABASE
     key_header: str = CLOUD_HEADER
