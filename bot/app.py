@@ -204,12 +204,13 @@ class App:
             questions=self.questions,
             posts=self.posts,
             candidates=self.candidates,
+            audit=self.audit,
             report_missing=self.engine.report_missing,
             channels=places.channels,
             collection=settings.documents.collection,
             now=_now,
-        )
             voted=self.observer.voted,
+        )
         return ChatParts(
             asking=Asking(Handlers(self.engine), self.questions, self.documents.collections, places),
             feedback=Feedback(feedback),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from store.records import Gap
+from store.records import Gap, Visibility
 
 _COLUMNS = (
     "id",
@@ -24,8 +25,18 @@ _COLUMNS = (
     "visibility",
     "note",
 )
+ASKED_IN_PRIVATE = "asked in private"
+"""What stands in the place of a question that not everybody may see."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """First characters that make a cell a formula, as OWASP lists them (CSV Injection)."""
+
+
+def public_view(gap: Gap) -> Gap:
+    """A gap as everybody may see it: one that was asked in private shows nothing but its numbers."""
+    if gap.visibility is not Visibility.PUBLIC:
+        return replace(gap, question=ASKED_IN_PRIVATE, additional_questions=(), nearest=None, note="")
+    shown = tuple(wording for wording in gap.additional_questions if wording.visibility is Visibility.PUBLIC)
+    return replace(gap, additional_questions=shown)
 
 
 def gap_as_json(gap: Gap) -> dict[str, Any]:

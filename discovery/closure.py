@@ -43,7 +43,7 @@ class Checked:
         answered: every wording is answered by documents.
         failed: a part of the search did not work, so that nothing can be said.
         support: of the wording with the least, in [0, 1].
-        documents: cited, each once.
+        documents: cited and readable by everybody, each once; the names of others say too much.
     """
 
     gap: Gap
@@ -115,13 +115,14 @@ class Closure:
     def check(self, gap: Gap) -> Checked:
         """Ask every wording of a gap where its askers asked; changes nothing."""
         asker = self._parts.asker()
-        logged = {record.text: record for record in self._parts.questions.of_gap(gap.id)}
+        logged = {(record.text, record.visibility): record for record in self._parts.questions.of_gap(gap.id)}
         collections = self._parts.collections()
         texts = [(gap.question, gap.visibility), *((one.text, one.visibility) for one in gap.additional_questions)]
         replies = tuple(
-            asker.ask(_question(text, visibility, logged.get(text), collections)) for text, visibility in texts
+            asker.ask(_question(text, visibility, logged.get((text, visibility)), collections))
+            for text, visibility in texts
         )
-        cited = dict.fromkeys(one.document for reply in replies for one in reply.citations)
+        cited = dict.fromkeys(one for reply in replies for one in _cited_openly(reply))
         return Checked(
             gap=gap,
             replies=replies,
@@ -215,18 +216,27 @@ def lost(checked: Checked) -> str:
 
 
 def _proof(checked: Checked) -> str:
-    documents = ", ".join(checked.documents[:_SHOWN_DOCUMENTS])
+    documents = ", ".join(checked.documents[:_SHOWN_DOCUMENTS]) or "documents that not everybody may read"
     return f"Asked again and answered by {documents}; support {checked.support:.2f}."
+
+
+def _cited_openly(reply: Reply) -> list[str]:
+    readable = {one.document for one in reply.passages if one.visibility is Visibility.PUBLIC}
+    return [one.document for one in reply.citations if one.document in readable]
 
 
 def _question(
     text: str, visibility: Visibility, record: QuestionRecord | None, collections: Mapping[str, Visibility]
 ) -> Question:
-    """The question as it was asked: in the same collections and scope, where that is known and still possible."""
+    """The question as it was asked: in the same collections and scope, where that is known and still possible.
+
+    What was asked in public is never answered from what has become private since.
+    """
     if record is None:
         known = reachable(collections) if visibility is Visibility.PUBLIC else ()
         return Question(text, visibility=visibility, collections=known)
-    wanted = tuple(name for name in record.collections if name in collections)
-    if record.collections and not wanted:
+    within = reachable(collections) if visibility is Visibility.PUBLIC else tuple(collections)
+    wanted = tuple(name for name in record.collections if name in within)
+    if not wanted and (record.collections or visibility is Visibility.PUBLIC):
         wanted = reachable(collections)
     return Question(text, visibility=visibility, collections=wanted, scope=record.scope)

@@ -14,7 +14,7 @@ from datetime import timedelta
 from discovery.candidate_states import TRANSITIONS, Step, allowed
 from discovery.closure import BY_ITSELF, Because, Closure
 from discovery.licences import DEFAULT_ALLOWED, Standing, standing
-from discovery.ports import Clock, Fetched, Finder, Outcome, Reasked
+from discovery.ports import Clock, Fetched, Finder, Outcome, Reasked, Via
 from discovery.provenance import Target, document_of
 from discovery.regression import Regression
 from store.audit import AuditLog
@@ -67,7 +67,15 @@ class Decisions:
     def __init__(self, parts: DecisionParts) -> None:
         self._parts = parts
 
-    def approve(self, candidate_id: str, by: str, *, unknown_licence: bool = False, collection: str = "") -> Outcome:
+    def approve(
+        self,
+        candidate_id: str,
+        by: str,
+        *,
+        unknown_licence: bool = False,
+        collection: str = "",
+        via: Via | None = None,
+    ) -> Outcome:
         """Ingest a source at its pinned revision, ask the gaps again, close those that are answered.
 
         Args:
@@ -75,6 +83,7 @@ class Decisions:
             by: id of the person who decides; whoever calls has checked that they may.
             unknown_licence: says yes to a source whose licence is unknown.
             collection: where the source goes; empty keeps what was proposed.
+            via: where and as what the person decides; for the audit log.
 
         Raises:
             ConflictError: somebody else was first, or the state does not allow it; says who and what.
@@ -90,22 +99,22 @@ class Decisions:
         before = self._support(candidate)
         approved = self._step(candidate, Step.APPROVE, by, note="", snoozed_until=None, **target)
         detail = {"revision": approved.source.revision, "collection": approved.collection, "before": before}
-        self._record(by, Step.APPROVE, approved, {**detail, "unknown_licence": unknown_licence})
+        self._record(by, Step.APPROVE, approved, {**detail, "unknown_licence": unknown_licence, **_told(via)})
         return self._carried_out(approved)
 
-    def reject(self, candidate_id: str, by: str, reason: str) -> Outcome:
+    def reject(self, candidate_id: str, by: str, reason: str, *, via: Via | None = None) -> Outcome:
         """Never suggest the source for this topic again; raises as :meth:`approve` does."""
         rejected = self._step(self._parts.candidates.get(candidate_id), Step.REJECT, by, note=reason)
-        self._record(by, Step.REJECT, rejected, {"reason": reason})
+        self._record(by, Step.REJECT, rejected, {"reason": reason, **_told(via)})
         return Outcome(rejected)
 
-    def snooze(self, candidate_id: str, by: str, days: int) -> Outcome:
+    def snooze(self, candidate_id: str, by: str, days: int, *, via: Via | None = None) -> Outcome:
         """Ask again after some days; raises as :meth:`approve` does, and UsageError for days that cannot be."""
         if not 1 <= days <= LONGEST_SNOOZE:
             raise UsageError(f"A source cannot be snoozed for {days} days.", f"Give 1 to {LONGEST_SNOOZE} days.")
         until = self._parts.now() + timedelta(days=days)
         snoozed = self._step(self._parts.candidates.get(candidate_id), Step.SNOOZE, by, snoozed_until=until)
-        self._record(by, Step.SNOOZE, snoozed, {"days": days})
+        self._record(by, Step.SNOOZE, snoozed, {"days": days, **_told(via)})
         return Outcome(snoozed)
 
     # Care
@@ -262,6 +271,10 @@ class Decisions:
     def _record(self, by: str, step: Step, candidate: Candidate, detail: Mapping[str, object]) -> None:
         told = {"source": candidate.source.key, "topic": candidate.topic_id, **detail}
         self._parts.audit.record(AuditEntry(self._parts.now(), by, _action(step), candidate.id, told))
+
+
+def _told(via: Via | None) -> Mapping[str, object]:
+    return {"place": via.place, "role": via.role} if via else {}
 
 
 def _action(step: Step) -> str:

@@ -184,12 +184,13 @@ def _topic(
     for gap in public:
         reasons.update(gap.reasons)
     nearest = max((gap.nearest for gap in public if gap.nearest), key=lambda one: one.score, default=None)
-    candidates = [one for one in inputs.candidates if one.topic_id == topic.id and _public(one)]
+    # Ids are made from the wording: those of private gaps would let a guess be checked.
+    shown = tuple(gap.id for gap in public)
+    candidates = [_with_gaps(one, shown) for one in inputs.candidates if one.topic_id == topic.id and _public(one)]
     asked = [moment for gap in public for moment in inputs.activity.get(gap.id, _NONE).publicly]
     return DigestTopic(
         number=number,
-        # Ids are made from the wording: those of private gaps would let a guess be checked.
-        topic=replace(topic, gap_ids=tuple(gap.id for gap in public)),
+        topic=replace(topic, gap_ids=shown),
         examples=tuple(examples[: options.examples]),
         new_questions=sum(_new_questions(inputs, gap) for gap in gaps),
         reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
@@ -209,6 +210,10 @@ def _new_questions(inputs: DigestInputs, gap: Gap) -> int:
     """Questions of the window, by the log; where it was switched off or deleted, by the gap's first sighting."""
     logged = sum(_within(inputs.round, moment) for moment in inputs.activity.get(gap.id, _NONE).asked)
     return logged or (gap.count if _within(inputs.round, gap.first_seen) else 0)
+
+
+def _with_gaps(candidate: Candidate, shown: Sequence[str]) -> Candidate:
+    return replace(candidate, gap_ids=tuple(gap_id for gap_id in candidate.gap_ids if gap_id in shown))
 
 
 def _public(candidate: Candidate) -> bool:

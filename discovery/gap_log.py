@@ -118,7 +118,7 @@ class GapLog:
 
 
 def _sighting(key: str, exposure: Exposure) -> GapSighting:
-    best = max(exposure.passages, key=lambda passage: passage.score, default=None)
+    best = max((passage.score for passage in exposure.passages), default=0.0)
     return GapSighting(
         key=key,
         question=exposure.question,
@@ -130,11 +130,21 @@ def _sighting(key: str, exposure: Exposure) -> GapSighting:
         channel=exposure.channel,
         visibility=exposure.visibility,
         language=exposure.language,
-        best_score=best.score if best else 0.0,
-        nearest=Nearest(best.document, best.section, _quote(best.text), best.score) if best else None,
+        best_score=best,
+        nearest=_nearest(exposure),
         vector=exposure.vector.astype("<f4").tobytes(),
         question_id=exposure.question_id,
     )
+
+
+def _nearest(exposure: Exposure) -> Nearest | None:
+    """The best passage; for a question that everybody may see, the best that everybody may read."""
+    everybody = exposure.visibility is Visibility.PUBLIC
+    shown = [one for one in exposure.passages if not everybody or one.visibility is Visibility.PUBLIC]
+    best = max(shown, key=lambda passage: passage.score, default=None)
+    if best is None:
+        return None
+    return Nearest(best.document, best.section, _quote(best.text), best.score, best.collection)
 
 
 def _quote(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -78,8 +78,13 @@ class Tried:
 class Previewer(Protocol):
     """Asks a topic's questions as if a source had been ingested."""
 
-    def preview(self, topic: Topic, questions: Sequence[str], sources: Sequence[Source]) -> list[Tried]:
-        """What each source would change, best first; sources that cannot be fetched or read are left out."""
+    def preview(
+        self, topic: Topic, questions: Sequence[str], sources: Sequence[Source], private: Collection[str] = ()
+    ) -> list[Tried]:
+        """What each source would change, best first; sources that cannot be fetched or read are left out.
+
+        Nothing is quoted for those of the questions that are ``private``.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +106,25 @@ class Outcome:
     reasked: tuple[Reasked, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Via:
+    """Where somebody decided, and as what: the id, group or role that the settings name. For the audit log."""
+
+    place: str
+    role: str
+
+
 class Deciding(Protocol):
     """The decisions of admins. Whoever calls has checked that ``by`` is one."""
 
-    def approve(self, candidate_id: str, by: str, *, unknown_licence: bool = False) -> Outcome:
+    def approve(self, candidate_id: str, by: str, *, unknown_licence: bool = False, via: Via | None = None) -> Outcome:
         """Ingest a source at its pinned revision, ask the gaps again, close those that are answered.
 
         Args:
             candidate_id: the whole id.
             by: id of the person who decides.
             unknown_licence: says yes to a source whose licence is unknown.
+            via: where and as what, where that is known.
 
         Raises:
             ConflictError: somebody else was first, or the state does not allow it; says who and what.
@@ -119,10 +133,10 @@ class Deciding(Protocol):
             UnavailableError: the source or the index cannot be reached; the candidate can be approved again.
         """
 
-    def reject(self, candidate_id: str, by: str, reason: str) -> Outcome:
+    def reject(self, candidate_id: str, by: str, reason: str, *, via: Via | None = None) -> Outcome:
         """Never suggest the source for this topic again; raises as :meth:`approve` does."""
 
-    def snooze(self, candidate_id: str, by: str, days: int) -> Outcome:
+    def snooze(self, candidate_id: str, by: str, days: int, *, via: Via | None = None) -> Outcome:
         """Ask again after some days; raises as :meth:`approve` does."""
 
 

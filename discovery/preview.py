@@ -84,7 +84,9 @@ class Previews:
         self._vectors: dict[str, Vectors] = {}
         self._read: dict[tuple[str, str], Prepared] = {}
 
-    def preview(self, topic: Topic, questions: Sequence[str], sources: Sequence[Source]) -> list[Tried]:
+    def preview(
+        self, topic: Topic, questions: Sequence[str], sources: Sequence[Source], private: Collection[str] = ()
+    ) -> list[Tried]:
         """What each source would change, best first.
 
         Args:
@@ -92,6 +94,7 @@ class Previews:
             questions: its questions, most central first; its own question when empty.
             sources: as found, best first. So many as are tried are looked at; those that cannot be fetched or read,
                 and copies of one that was tried, are left out.
+            private: those of the questions that not everybody may see; they count, and nothing is quoted for them.
         """
         asked = list(dict.fromkeys(questions or (topic.question,)))[:MOST_QUESTIONS]
         today = self._parts.trying.today()
@@ -105,7 +108,7 @@ class Previews:
             if fetched is None or fetched.content in seen:
                 continue
             seen.add(fetched.content)
-            if one := self._tried(source, place, fetched, before, today):
+            if one := self._tried(source, place, fetched, before, today, private):
                 tried.append(one)
         return sorted(tried, key=lambda one: -one.score)
 
@@ -126,7 +129,13 @@ class Previews:
             return None
 
     def _tried(
-        self, source: Source, place: int, fetched: Fetched, before: Mapping[str, Reply], today: Asker
+        self,
+        source: Source,
+        place: int,
+        fetched: Fetched,
+        before: Mapping[str, Reply],
+        today: Asker,
+        private: Collection[str],
     ) -> Tried | None:
         prepared = self._prepared(source, fetched)
         if prepared is None:
@@ -136,7 +145,7 @@ class Previews:
         trial = Trial(
             source=source,
             place=place,
-            asked=asked,
+            asked=[replace(one, shown=one.question not in private) for one in asked],
             changed=self._changed(prepared, today, asker),
             standing=standing(source.licence, self._parts.allowed),
         )

@@ -34,6 +34,7 @@ class AskedWith:
         after: support with the source, in [0, 1].
         best_score: highest similarity of a passage of the source, in [-1, 1]; 0 when none came back.
         evidence: what the answer quotes of the source; None when it does not.
+        shown: everybody may see the question, and so what answers it.
     """
 
     question: str
@@ -42,6 +43,7 @@ class AskedWith:
     after: float
     best_score: float
     evidence: Nearest | None = None
+    shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,8 @@ class Trial:
 
 
 def preview_of(trial: Trial) -> Preview:
-    """What is shown of a trial; evidence best first."""
-    evidence = [one.evidence for one in trial.asked if one.answered and one.evidence]
+    """What is shown of a trial; evidence best first. What answers a private question would tell what was asked."""
+    evidence = [one.evidence for one in trial.asked if one.answered and one.evidence and one.shown]
     distinct = {(passage.section, passage.quote): passage for passage in evidence}
     return Preview(
         asked=len(trial.asked),

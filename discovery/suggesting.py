@@ -14,7 +14,7 @@ from discovery.ranking import worth_suggesting
 from store.candidates import CandidateStore, candidate_id
 from store.errors import GaplightError, NotFoundError
 from store.gaps import GapStore
-from store.records import Candidate, GapState, Source, Topic
+from store.records import Candidate, GapState, Source, Topic, Visibility
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +75,8 @@ class Suggesting:
             except GaplightError as error:
                 logger.warning("The finder %s did not work: %s", name, error)
                 failed[name] = str(error)
-        tried = self._parts.previews.preview(topic, self.questions(topic), _in_turn(founds))
+        texts = self.questions(topic)
+        tried = self._parts.previews.preview(topic, list(texts), _in_turn(founds), private_ones(texts))
         worth = [one for one in tried if worth_suggesting(one.preview)][: self._parts.kept]
         stored = tuple(self._stored(topic, one) for one in worth)
         if stored:
@@ -90,16 +91,18 @@ class Suggesting:
             failed=tuple(failed),
         )
 
-    def questions(self, topic: Topic) -> list[str]:
+    def questions(self, topic: Topic) -> dict[str, Visibility]:
         """All wordings of a topic's gaps, its most central question first. They are asked, never shown."""
-        texts = [topic.question] if topic.question else []
+        texts = {topic.question: Visibility.PUBLIC} if topic.question else {}
         for gap_id in topic.gap_ids:
             try:
                 gap = self._parts.gaps.get(gap_id)
             except NotFoundError:
                 continue
-            texts += [gap.question, *(wording.text for wording in gap.additional_questions)]
-        return list(dict.fromkeys(texts))
+            texts.setdefault(gap.question, gap.visibility)
+            for wording in gap.additional_questions:
+                texts.setdefault(wording.text, wording.visibility)
+        return texts
 
     def _stored(self, topic: Topic, tried: Tried) -> Candidate:
         return self._parts.candidates.suggest(
@@ -116,6 +119,11 @@ class Suggesting:
                 visibility=self._parts.target.visibility,
             )
         )
+
+
+def private_ones(questions: Mapping[str, Visibility]) -> frozenset[str]:
+    """Those that not everybody may see."""
+    return frozenset(text for text, visibility in questions.items() if visibility is not Visibility.PUBLIC)
 
 
 def _in_turn(founds: Sequence[Found]) -> list[Source]:

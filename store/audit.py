@@ -41,13 +41,20 @@ class AuditLog:
             rows = connection.execute(query).all()
         return {row.subject: AuditEntry(row.at, row.by, row.action, row.subject, row.detail) for row in rows}
 
-    def entries(self, subject: str = "", since: datetime | None = None, limit: int = 1000) -> list[AuditEntry]:
-        """Entries, the latest first; about one subject, or since a moment, where that is given."""
+    def entries(
+        self, subject: str = "", since: datetime | None = None, limit: int = 1000, action: str = ""
+    ) -> list[AuditEntry]:
+        """Entries, the latest first.
+
+        About one subject, since a moment, of actions that begin so, where that is given.
+        """
         query = select(audit).order_by(audit.c.at.desc(), audit.c.id.desc()).limit(limit)
         if subject:
             query = query.where(audit.c.subject == index_key(subject))
         if since is not None:
             query = query.where(audit.c.at >= since)
+        if action:
+            query = query.where(audit.c.action.startswith(action, autoescape=True))
         with self._database.connect() as connection:
             return [
                 AuditEntry(row.at, row.by, row.action, row.subject, row.detail) for row in connection.execute(query)

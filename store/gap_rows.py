@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from store.errors import ConflictError, NotFoundError, UsageError
 from store.gap_summary import Summary, Wording, lead, summary, wording_digest
 from store.records import Gap, GapState, GapType, GapWording, Nearest, Visibility
 from store.statements import batches, upsert
-from store.tables import gap_askers, gap_wordings, gaps, questions
+from store.tables import collections, gap_askers, gap_wordings, gaps, questions
 
 Askers = dict[tuple[str, str], datetime]
 """(wording digest, asker) → when that asker was last counted with that wording."""
@@ -32,6 +32,7 @@ _WORDINGS = (
     .order_by(gap_wordings.c.first_seen, gap_wordings.c.digest)
 )
 _ASKERS = select(gap_askers).where(gap_askers.c.gap_id.in_(_THESE_GAPS))
+_PRIVATE_COLLECTIONS = select(collections.c.name).where(collections.c.visibility == Visibility.PRIVATE.value)
 
 _ID_BEGINNING = re.compile("[0-9a-f]{1,32}")
 _SHOWN_MATCHES = 5
@@ -179,12 +180,21 @@ def move_questions(connection: Connection, old: str, new: str, digests: frozense
 
 
 def records(connection: Connection, rows: Sequence[RowMapping], *, only_public: bool = False) -> list[Gap]:
-    """Gap rows as records, with their wordings; ``only_public`` leaves private wordings out."""
+    """Gap rows as records, with their wordings; ``only_public`` leaves private wordings out.
+
+    A gap that everybody may see never quotes a collection that has become private since.
+    """
     ids = [row["id"] for row in rows]
     wordings, askers = wordings_of(connection, ids), askers_of(connection, ids)
-    return [
+    found = [
         record(row, wordings.get(row["id"], []), askers.get(row["id"], {}), only_public=only_public) for row in rows
     ]
+    closed = frozenset(connection.scalars(_PRIVATE_COLLECTIONS))
+    return [replace(gap, nearest=None) if _quotes(gap, closed) else gap for gap in found]
+
+
+def _quotes(gap: Gap, private: Collection[str]) -> bool:
+    return gap.visibility is Visibility.PUBLIC and gap.nearest is not None and gap.nearest.collection in private
 
 
 def record(row: RowMapping, wordings: Sequence[Wording], askers: Askers, *, only_public: bool = False) -> Gap:

@@ -301,12 +301,16 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The passage that came closest to answering a gap."""
+    """The passage that came closest to answering a gap.
+
+    ``collection`` decides who may see it; empty where it was not noted.
+    """
 
     document: str
     section: str
     quote: str
     score: float
+    collection: str = ""
 
 
 @dataclass(frozen=True, slots=True)

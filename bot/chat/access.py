@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.chat.messages import Person
 from store.records import ScopeFilter, Visibility
@@ -14,13 +14,19 @@ DEFAULT_CHANNEL = "default"
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What is configured for a channel; see ``[channels.NAME]``."""
+    """What is configured for a channel; see ``[channels.NAME]``.
+
+    Attributes:
+        opens_private: its private collections may be searched; not when the channel was found by its name, which
+            whoever makes or renames a channel can choose.
+    """
 
     collections: tuple[str, ...] = ()
     scope: ScopeFilter = field(default_factory=dict)
     auto_answer: bool = False
     auto_answers_per_hour: int = 20
     experts: tuple[str, ...] = ()
+    opens_private: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +44,12 @@ class Reach:
 
 def channel_of(channels: Mapping[str, Channel], channel_id: str, name: str) -> Channel:
     """The settings of a channel: by id, then by name, then those of ``default``."""
-    for key in (channel_id, name, name.removeprefix("#"), DEFAULT_CHANNEL):
-        if key and key in channels:
-            return channels[key]
-    return Channel()
+    if channel_id and channel_id in channels:
+        return channels[channel_id]
+    for key in (name, name.removeprefix("#")):
+        if key and key != DEFAULT_CHANNEL and key in channels:
+            return replace(channels[key], opens_private=False)
+    return channels.get(DEFAULT_CHANNEL, Channel())
 
 
 def names_of(person: Person) -> frozenset[str]:
@@ -51,13 +59,20 @@ def names_of(person: Person) -> frozenset[str]:
 
 
 def is_admin(person: Person, admins: Collection[str]) -> bool:
-    """Whether a person may decide on sources.
+    """Whether a person may decide on sources; see :func:`admin_as`."""
+    return bool(admin_as(person, admins))
+
+
+def admin_as(person: Person, admins: Collection[str]) -> str:
+    """As what a person may decide on sources: the id, group or role that is named; empty for who may not.
 
     Args:
         person: who asks; somebody from outside never may.
         admins: ids with platform prefix of people, groups and roles. Empty means nobody.
     """
-    return bool(person.id) and not person.outsider and not names_of(person).isdisjoint(admins)
+    if not person.id or person.outsider:
+        return ""
+    return person.id if person.id in admins else min(names_of(person).intersection(admins), default="")
 
 
 def reach(
@@ -73,14 +88,15 @@ def reach(
 
     Args:
         channel: the settings of where it was asked; without collections of its own, all public ones are meant.
-        person: who asked.
+        person: who asked; somebody from outside reaches what is public, whatever the channel is set to.
         collections: everything that is indexed.
         readers: who may read a private collection wherever they ask.
         chosen: what the asker wants to search; empty for everything within reach.
         alone: nobody but the asker can read the place.
     """
     public = [name for name, visibility in collections.items() if visibility is Visibility.PUBLIC]
-    shared = [name for name in channel.collections or public if name in collections]
+    open_here = collections if channel.opens_private and not person.outsider else public
+    shared = [name for name in channel.collections or public if name in open_here]
     known = names_of(person)
     personal = []
     if not person.outsider:
@@ -95,6 +111,20 @@ def reach(
     if alone:
         return Reach((*shared, *personal))
     return Reach(tuple(shared), tuple(personal))
+
+
+def may_have_missed(
+    person: Person,
+    within: Reach,
+    collections: Mapping[str, Visibility],
+    readers: Mapping[str, Sequence[str]],
+) -> bool:
+    """Whether groups that could not be found out might have opened another collection to a person."""
+    if not person.uncertain:
+        return False
+    platform = person.id.partition(":")[0]
+    others = set(collections) - {*within.shared, *within.personal}
+    return any(entry.startswith(f"{platform}:") for name in others for entry in readers.get(name, ()))
 
 
 def visibility_of(place: Visibility, searched: Sequence[str], collections: Mapping[str, Visibility]) -> Visibility:

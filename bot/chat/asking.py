@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.chat.access import Channel, Reach, channel_of, reach, visibility_of
+from bot.chat.access import Channel, Reach, channel_of, may_have_missed, reach, visibility_of
 from bot.chat.handlers import Handlers
-from bot.chat.messages import Action, Heard, Incoming, Outgoing, Verb
+from bot.chat.messages import Action, Heard, Incoming, Outgoing, Press, Verb
+from bot.chat.wording import UNKNOWN_GROUPS
 from store.questions import QuestionRecord, QuestionStore
 from store.records import ScopeFilter, Status, Turn, Visibility
 
 _HISTORY = 5
 _NOTHING_IN_REACH = (
     "There is no collection here that I may search for you. An admin can name collections for this channel "
-    "in the settings, under `[channels]`."
+    "in the settings, under `[channels]`; private ones by the channel's id."
 )
 
 
@@ -62,18 +63,27 @@ class Asking:
         known = self._collections()
         channel = self._places.of(heard)
         within = reach(channel, heard.author, known, self._places.readers, heard.collections, alone=heard.alone)
+        missed = may_have_missed(heard.author, within, known, self._places.readers)
         if known and not within.shared and not within.personal:
-            return Outgoing(_NOTHING_IN_REACH)
+            return Outgoing(UNKNOWN_GROUPS if missed else _NOTHING_IN_REACH)
         history = self._history(heard, within)
         outgoing = self._personal(heard, channel, within, known, history) if within.personal else None
         if outgoing is None:
             incoming = _incoming(heard, within.shared, channel.scope, known)
             outgoing = self._handlers.answer(incoming, history)
-        return replace(outgoing, actions=_actions(outgoing, channel))
+        text = f"{outgoing.text}\n\n{UNKNOWN_GROUPS}" if missed else outgoing.text
+        return replace(outgoing, text=text, actions=_actions(outgoing, channel, alone=heard.alone))
 
     def channel(self, heard: Heard) -> Channel:
         """The settings of the channel that a message was written in."""
         return self._places.of(heard)
+
+    def may_still_read(self, press: Press, collections: Sequence[str]) -> bool:
+        """Whether whoever pressed a button may read all of these collections now, be it for themselves alone."""
+        known = self._collections()
+        channel = channel_of(self._places.channels, press.channel, "")
+        within = reach(channel, press.person, known, self._places.readers, alone=True)
+        return all(name in within.shared or known.get(name) is Visibility.PUBLIC for name in collections)
 
     def names_in_reach(self, heard: Heard) -> tuple[str, ...]:
         """Collections that a person may search from a place, in alphabetical order."""
@@ -131,7 +141,7 @@ def _incoming(
     )
 
 
-def _actions(outgoing: Outgoing, channel: Channel) -> tuple[Action, ...]:
+def _actions(outgoing: Outgoing, channel: Channel, *, alone: bool) -> tuple[Action, ...]:
     reply = outgoing.reply
     if reply is None or not reply.question_id or reply.status not in {Status.ANSWERED, Status.ABSTAINED}:
         return ()
@@ -146,6 +156,6 @@ def _actions(outgoing: Outgoing, channel: Channel) -> tuple[Action, ...]:
         return (*actions, Action(Verb.SHARE, subject, "Share here"))
     if reply.gap is None:
         actions.append(Action(Verb.MISSING, subject, "This is missing"))
-    if channel.experts:
+    if channel.experts and not alone:
         actions.append(Action(Verb.ASK_PERSON, subject, "Ask a person"))
     return tuple(actions)

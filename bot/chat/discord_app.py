@@ -199,7 +199,14 @@ class DiscordPlatform:
                 raise
             await outbox.change(channel, message, card_as_text(card)[0])
 
-    async def tell(self, conversation: str, text: str, mention: str = "") -> str:
+    async def tell(
+        self,
+        conversation: str,
+        text: str,
+        mention: str = "",
+        *,
+        internal: bool = False,  # noqa: ARG002 - nobody from outside reads along on a server
+    ) -> str:
         """See :meth:`bot.chat.ports.Platform.tell`."""
         channel, _, below = conversation.partition(":")
         calling, allowed = self._called(mention)

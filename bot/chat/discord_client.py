@@ -52,7 +52,7 @@ class DiscordClient(discord.Client):
 
     Args:
         core: what events go to.
-        guilds: servers that alone get the commands; empty for all.
+        guilds: servers that alone are served and get the commands; empty for all.
         patience: how long is waited for what is sent.
         counts: told how calls to Discord went.
     """

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import aiohttp
 import discord
 
-from bot.chat.discord_facts import NAME, Kind, Spot, is_by_bot, jumps_to, person_of, plain_text
+from bot.chat.discord_facts import NAME, Kind, Spot, is_by_bot, jumps_to, plain_text
 from bot.chat.discord_interaction_place import Acknowledged, InteractionPlace, Promise, acknowledge
 from bot.chat.discord_layout import Page, answer_pages, text_pages
 from bot.chat.discord_listening import marked_from
@@ -176,7 +176,8 @@ class Interactions:
 
     async def _person(self, interaction: discord.Interaction) -> Person:
         user = interaction.user
-        return person_of(user) if isinstance(user, discord.Member) else await self._parts.people.by_id(user.id)
+        people = self._parts.people
+        return people.member(user) if isinstance(user, discord.Member) else await people.by_id(user.id)
 
     def _place(
         self, interaction: discord.Interaction, promise: Promise, question: str, *, hidden: bool

@@ -15,7 +15,6 @@ from bot.chat.discord_facts import (
     is_by_bot,
     is_written,
     jump_url,
-    person_of,
     plain_text,
     spot_of,
 )
@@ -23,9 +22,10 @@ from bot.chat.discord_layout import answer_pages
 from bot.chat.discord_outbox import RefusedError
 from bot.chat.discord_parts import Parts, pages_of
 from bot.chat.discord_place import MessagePlace, Target
-from bot.chat.messages import Heard, Marked, Person
+from bot.chat.messages import Card, Heard, Marked, Outgoing, Person
 from bot.chat.review import DECISIONS
 from store.errors import UnavailableError
+from store.posts import CANDIDATE
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class Listener:
             return False
         items = await self._parts.core.command(heard.text, heard.author, heard.channel, heard.visibility)
         if items:
-            await place.show(pages_of(items))
+            await place.show(pages_of(items), private=any(map(_for_one, items)))
         return bool(items)
 
     async def deleted(self, channel: int, messages: set[int]) -> None:
@@ -96,7 +96,7 @@ class Listener:
 
     async def _person(self, payload: discord.RawReactionActionEvent) -> Person:
         if payload.member is not None:
-            return person_of(payload.member)
+            return self._parts.people.member(payload.member)
         known = await self._parts.people.by_id(payload.user_id)
         return replace(known, outsider=known.outsider and payload.guild_id is None)
 
@@ -116,7 +116,7 @@ class Listener:
         await self._adopt(message, member)
 
     async def _adopt(self, message: discord.Message, member: discord.Member) -> None:
-        marked = await marked_from(self._parts, message, person_of(member))
+        marked = await marked_from(self._parts, message, self._parts.people.member(member))
         if marked is None:
             return
         outgoing = await self._parts.core.adopt(marked)
@@ -128,6 +128,11 @@ class Listener:
             await place.show(answer_pages(outgoing), private=True)
         except RefusedError:
             await place.show(answer_pages(outgoing))
+
+
+def _for_one(item: Outgoing | Card) -> bool:
+    """What waits for a decision is quoted from documents that nobody has released yet."""
+    return item.private if isinstance(item, Outgoing) else item.kind == CANDIDATE
 
 
 async def marked_from(parts: Parts, message: discord.Message, by: Person) -> Marked | None:

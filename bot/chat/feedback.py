@@ -5,22 +5,25 @@ Synchronous; what is posted as a consequence is the caller's task.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from bot.chat import wording
 from bot.chat.access import Channel, channel_of
 from bot.chat.messages import Marked, Outgoing, Person, Press, Verb
+from store.audit import AuditLog
 from store.candidates import CandidateStore, candidate_id
 from store.errors import NotFoundError
 from store.posts import ANSWER, PostStore
 from store.privacy import redact
 from store.questions import QuestionRecord, QuestionStore
-from store.records import Candidate, GapReference, Question, Source, Visibility
+from store.records import AuditEntry, Candidate, GapReference, Question, Source, Visibility
 
 _REFERRAL = "referral"
 """Kind of the claims on questions that were passed on to a person: once is enough."""
+SHARED = "answer.shared"
+"""Action in the audit log: somebody made an answer public that only they could see."""
 _TITLE = 120
 _FOR_EVER = float("inf")
 
@@ -58,21 +61,22 @@ class FeedbackParts:
         channels: settings of channels by id or name.
         collection: where adopted replies would be ingested.
         now: the present moment.
+        voted: told of each vote, whether it was a good one.
     """
 
     questions: QuestionStore
-        voted: told of each vote, whether it was a good one.
     posts: PostStore
     candidates: CandidateStore
+    audit: AuditLog
     report_missing: Callable[[Question], GapReference]
     channels: Mapping[str, Channel]
     collection: str
     now: Callable[[], datetime]
+    voted: Callable[[bool], None] = lambda _helpful: None
 
 
 class Feedback:
     """Records what people say about answers; may be used by many threads."""
-    voted: Callable[[bool], None] = lambda _helpful: None
 
     def __init__(self, parts: FeedbackParts) -> None:
         self._parts = parts
@@ -90,11 +94,11 @@ class Feedback:
             return Outgoing(f"Noted as missing from the documents (gap `{gap[:8]}`). Thank you.", private=True)
         helpful = press.verb is Verb.HELPFUL
         self._parts.questions.vote(record.id, press.person.id, helpful, press.note, now=self._parts.now())
+        self._parts.voted(helpful)
         return Outgoing("Thank you, that helps to find weak spots." if not helpful else "Thank you.", private=True)
 
     def react(self, platform: str, channel: str, message: str, person: Person, helpful: bool | None) -> None:
         """A reaction on an answer; on anything else it means nothing."""
-        self._parts.voted(helpful)
         post = self._parts.posts.get(platform, channel, message)
         if post is None or post.kind != ANSWER or person.outsider or not person.id:
             return
@@ -103,11 +107,11 @@ class Feedback:
                 self._parts.questions.unvote(post.subject, person.id)
             else:
                 self._parts.questions.vote(post.subject, person.id, helpful, now=self._parts.now())
+                self._parts.voted(helpful)
         except NotFoundError:
             return  # the question was forgotten on somebody's wish; there is nothing left to vote on
 
     def referral(self, press: Press) -> Referral | Outgoing:
-                self._parts.voted(helpful)
         """The question to a person, or words that say why there is none.
 
         Raises:
@@ -115,6 +119,8 @@ class Feedback:
         """
         record = self._asked(press.subject)
         _refuse_outsider(press.person)
+        if not _stands_there(record, press):
+            return Outgoing(wording.NOT_OPEN, private=True)
         experts = channel_of(self._parts.channels, press.channel, "").experts
         if not experts:
             return Outgoing("No experts are named for this channel in the settings, under `[channels]`.", private=True)
@@ -126,15 +132,26 @@ class Feedback:
         """The referral could not be posted: it may be tried again."""
         self._parts.questions.release(_REFERRAL, referral.question_id)
 
-    def shared_answer(self, press: Press) -> SharedAnswer | Outgoing:
+    def shared_answer(self, press: Press, may_read: Callable[[Sequence[str]], bool]) -> SharedAnswer | Outgoing:
         """A private answer for everybody, if its asker wants that.
+
+        Args:
+            press: of the button below the answer.
+            may_read: whether the asker may still read these collections.
 
         Raises:
             NotFoundError: the question has been deleted since.
         """
         record = self._asked(press.subject)
+        _refuse_outsider(press.person)
         if record.asker != press.person.id:
             return Outgoing("Only the person who asked can share this answer.", private=True)
+        if not may_read(record.collections):
+            return Outgoing("You may not read the sources of this answer any more, so I don't share it.", private=True)
+        by, place = press.person.id, f"{press.platform}:{press.channel}"
+        self._parts.audit.record(
+            AuditEntry(self._parts.now(), by, SHARED, record.id, {"place": place, "collections": [*record.collections]})
+        )
         quoted = "\n".join(f"> {line}" for line in record.text.splitlines())
         return SharedAnswer(f"{quoted}\n\n{record.answer}")
 
@@ -204,6 +221,13 @@ class Feedback:
 
     def _asked(self, question_id: str) -> QuestionRecord:
         return self._parts.questions.get(question_id)
+
+
+def _stands_there(record: QuestionRecord, press: Press) -> bool:
+    """Whether those who would read the question again could read it where it was asked."""
+    if press.conversation == record.conversation:
+        return True
+    return record.visibility is Visibility.PUBLIC and press.channel == record.channel
 
 
 def _refuse_outsider(person: Person) -> None:

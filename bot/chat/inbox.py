@@ -95,7 +95,8 @@ def _payload(heard: Heard) -> dict[str, Any]:
 
 def _heard(payload: Mapping[str, Any]) -> Heard:
     person = payload["author"]
-    author = Person(person["id"], tuple(person["groups"]), person["outsider"])
+    # Groups are those of then; what they open now was not asked.
+    author = Person(person["id"], outsider=person["outsider"], uncertain=True)
     changed = {
         "author": author,
         "visibility": Visibility(payload["visibility"]),

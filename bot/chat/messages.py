@@ -27,12 +27,14 @@ class Person:
     Attributes:
         id: opaque id with platform prefix, such as ``slack:U1``; empty when the platform does not say.
         groups: the platform's user groups or roles that the person is in, as raw ids.
-        outsider: from another organisation (Slack Connect), or not a member of the server.
+        outsider: from another organisation (Slack Connect), a guest, or not a member of a server that is served.
+        uncertain: groups or membership could not be found out, so that more may be allowed than it looks.
     """
 
     id: str
     groups: tuple[str, ...] = ()
     outsider: bool = False
+    uncertain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

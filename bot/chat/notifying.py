@@ -62,7 +62,7 @@ class Notifier:
         if platform is not None:
             text = closure_notice(notice.question, notice.documents)
             try:
-                await platform.tell(notice.conversation, text, notice.asker.partition(":")[2])
+                await platform.tell(notice.conversation, text, notice.asker.partition(":")[2], internal=True)
             except GaplightError as error:
                 logger.warning("Somebody could not be told that a gap is closed: %s", error)
             else:

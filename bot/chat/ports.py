@@ -74,13 +74,15 @@ class Platform(Protocol):
             UnavailableError: it was not delivered.
         """
 
-    async def tell(self, conversation: str, text: str, mention: str = "") -> str:
+    async def tell(self, conversation: str, text: str, mention: str = "", *, internal: bool = False) -> str:
         """Post Markdown into a conversation (``channel:thread``).
 
         ``mention`` holds raw ids of people, groups or roles, separated by commas; they are called in front of the
-        text, and nobody else is, whatever the text says.
+        text, and nobody else is, whatever the text says. What is ``internal`` is not told where people from other
+        organisations read along and answers are hidden from them: a single person is told directly instead.
 
         Raises:
+            UsageError: it is internal, others read along, and it is not for one person.
             UnavailableError: it was not delivered.
         """
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
 from bot.chat import wording
-from bot.chat.access import is_admin
+from bot.chat.access import admin_as, is_admin
 from bot.chat.candidate_cards import candidate_card
 from bot.chat.messages import Card, Outgoing, Person, Press, Verb
-from discovery.ports import Deciding, Outcome
+from discovery.ports import Deciding, Outcome, Via
 from store.audit import AuditLog
 from store.candidates import CandidateStore
 from store.errors import GaplightError
@@ -80,15 +80,15 @@ class Review:
         """
         if refusal := self._refusal(press):
             return refusal
-        outcome = self._carried_out(press.verb, press.subject, press.person.id, press.note)
+        outcome = self._carried_out(press)
         return Outgoing(outcome_text(outcome), private=True)
 
-    def command(self, words: str, person: Person) -> tuple[Outgoing | Card, ...]:
+    def command(self, words: str, person: Person, channel: str = "") -> tuple[Outgoing | Card, ...]:
         """What a command shows or does, in words that everybody may see; empty when the words are no command."""
         first, _, rest = words.strip().partition(" ")
         verb = first.casefold()
         if verb in {one.value for one in DECISIONS} and _names_candidate(rest):
-            return (self._decided(Verb(verb), rest.strip(), person),)
+            return (self._decided(Verb(verb), rest.strip(), person, channel),)
         if verb == "notices" and rest.strip().casefold() in {"on", "off"}:
             return (self._switched(person, on=rest.strip().casefold() == "on"),)
         if rest.strip() or (verb and verb not in _WORDS):
@@ -109,7 +109,7 @@ class Review:
 
     def home(self, person: Person) -> tuple[Card, ...]:
         """Open topics, and for admins the sources that wait."""
-        topics = self._parts.topics()[:_SHOWN_TOPICS]
+        topics = [topic for topic in self._parts.topics() if topic.question][:_SHOWN_TOPICS]
         cards = [
             Card("topic", topic.id, 0, topic.label, f"{topic.question}\n{wording.topic_line(topic)}")
             for topic in topics
@@ -136,32 +136,50 @@ class Review:
         notices.stop(person.id)
         return Outgoing("I won't tell you any more when a question gets an answer later.", private=True)
 
-    def _decided(self, verb: Verb, words: str, person: Person) -> Outgoing:
+    def _decided(self, verb: Verb, words: str, person: Person, channel: str) -> Outgoing:
         beginning, _, note = words.partition(" ")
-        candidate = self._parts.candidates.get(beginning)
         platform = person.id.partition(":")[0]
-        press = Press(platform, verb, candidate.id, person, "", "", "", note.strip())
+        press = Press(platform, verb, beginning, person, channel, "", "", note.strip())
+        if not is_admin(person, self._parts.admins):
+            return self._refused(press)  # whether there is such a source is nobody else's business
+        press = replace(press, subject=self._parts.candidates.get(beginning).id)
         return self.decide(press) or Outgoing("Done.", private=True)
 
-    def _carried_out(self, verb: Verb, subject: str, by: str, note: str) -> Outcome:
+    def _carried_out(self, press: Press) -> Outcome:
         deciding = self._parts.deciding
         if deciding is None:
             raise GaplightError(wording.NO_DISCOVERY)
-        match verb:
+        subject, by, note = press.subject, press.person.id, press.note
+        via = Via(_place(press), admin_as(press.person, self._parts.admins))
+        match press.verb:
             case Verb.APPROVE:
-                return deciding.approve(subject, by, unknown_licence=note == "unknown-licence")
+                return deciding.approve(subject, by, unknown_licence=note == "unknown-licence", via=via)
             case Verb.SNOOZE:
-                return deciding.snooze(subject, by, _SNOOZE_DAYS)
-        return deciding.reject(subject, by, note or "no reason given")
+                return deciding.snooze(subject, by, _SNOOZE_DAYS, via=via)
+        return deciding.reject(subject, by, note or "no reason given", via=via)
 
     def _refusal(self, press: Press) -> Outgoing | None:
-        if is_admin(press.person, self._parts.admins):
-            return None
-        logger.warning("%s may not %s candidate %s", press.person.id, press.verb.value, press.subject)
-        self._parts.audit.record(
-            AuditEntry(self._parts.now(), press.person.id, f"refused_{press.verb.value}", press.subject)
-        )
+        """The words for who may not decide on this source; None for who may."""
+        if not is_admin(press.person, self._parts.admins):
+            return self._refused(press)
+        if not _may_see(self._parts.candidates.get(press.subject)):
+            self._note_refusal(press, "private source")
+            return Outgoing(wording.DECIDED_ELSEWHERE, private=True)
+        return None
+
+    def _refused(self, press: Press) -> Outgoing:
+        self._note_refusal(press, _standing(press.person))
+        if press.person.uncertain:
+            return Outgoing(wording.UNKNOWN_RIGHTS, private=True)
         return Outgoing(wording.NOT_ADMIN if self._parts.admins else wording.NO_ADMINS, private=True)
+
+    def _note_refusal(self, press: Press, because: str) -> None:
+        person = press.person.id
+        logger.warning("%s may not %s candidate %s (%s)", person, press.verb.value, press.subject, because)
+        detail = {"place": _place(press), "role": because}
+        self._parts.audit.record(
+            AuditEntry(self._parts.now(), person, f"refused_{press.verb.value}", press.subject, detail)
+        )
 
     def _gaps(self) -> str:
         public = self._parts.gaps.list(OPEN_GAPS, Visibility.PUBLIC)
@@ -208,6 +226,18 @@ def outcome_text(outcome: Outcome) -> str:
         for one in outcome.reasked
     ]
     return "\n".join(lines)
+
+
+def _place(press: Press) -> str:
+    """Where somebody decided, with the platform's prefix; the bot's own page has no channel."""
+    return f"{press.platform}:{press.channel}" if press.channel else press.platform
+
+
+def _standing(person: Person) -> str:
+    """What somebody is who is no admin, for the audit log."""
+    if person.uncertain:
+        return "not known"
+    return "outsider" if person.outsider else "member"
 
 
 def _may_see(candidate: Candidate) -> bool:

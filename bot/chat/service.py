@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 
 from bot.chat.asking import Asking
@@ -20,11 +20,11 @@ from bot.chat.messages import Addressed, Card, Heard, Marked, Outgoing, Person, 
 from bot.chat.pacing import Pace
 from bot.chat.ports import Place, Platform
 from bot.chat.review import DECISIONS, Review, is_command
-from bot.chat.wording import GREETING, OUTSIDER, TOO_FAST, queued
+from bot.chat.wording import GREETING, OUTSIDER, TOO_FAST, UNKNOWN_PERSON, queued
 from bot.chat.work import Workers
 from bot.logs_context import handling
 from store.errors import GaplightError
-from store.posts import ANSWER, Post, PostStore
+from store.posts import ANSWER, CANDIDATE, Post, PostStore
 from store.records import Reply, Status, Visibility
 
 logger = logging.getLogger(__name__)
@@ -203,7 +203,7 @@ class ChatService:
     async def _respond(self, heard: Heard, place: Place, how: Addressed, intake: Intake) -> _Delivered | None:
         """Deliver what is due; None when it could not be delivered."""
         if intake is Intake.REFUSE_OUTSIDER:
-            return await self._deliver(place, Outgoing(OUTSIDER, private=not heard.alone))
+            return await self._deliver(place, Outgoing(_refusal(heard.author), private=not heard.alone))
         if intake is Intake.GREET:
             return await self._deliver(place, Outgoing(GREETING))
         if how is Addressed.DIRECTLY and (shown := await self._commanded(heard)):
@@ -230,6 +230,9 @@ class ChatService:
         """Deliver one after another; None as soon as one could not be delivered."""
         for one in shown:
             outgoing = one if isinstance(one, Outgoing) else as_message(one)
+            if isinstance(one, Card) and one.kind == CANDIDATE:
+                # What waits for a decision is quoted from documents that nobody has released yet.
+                outgoing = replace(outgoing, private=True)
             if await self._deliver(place, outgoing) is None:
                 return None
         return _Delivered()
@@ -322,12 +325,14 @@ class ChatService:
         self,
         words: str,
         person: Person,
-        channel: str,  # noqa: ARG002 - what is shown is the same everywhere: nothing that is private
-        visibility: Visibility,  # noqa: ARG002
+        channel: str,
+        visibility: Visibility,  # noqa: ARG002 - what is shown is the same everywhere: nothing that is private
     ) -> tuple[Outgoing | Card, ...]:
         """See :meth:`bot.chat.ports.Core.command`."""
+        if person.outsider and is_command(words):
+            return (Outgoing(_refusal(person), private=True),)
         try:
-            return await self._parts.workers.work(lambda: self._parts.review.command(words, person))
+            return await self._parts.workers.work(lambda: self._parts.review.command(words, person, channel))
         except Exception as error:  # noqa: BLE001 - whoever gave the command waits for words
             return (Outgoing(words_for(error), private=True),)
 
@@ -341,6 +346,8 @@ class ChatService:
     async def collections(self, person: Person, channel: str, beginning: str) -> tuple[str, ...]:
         """See :meth:`bot.chat.ports.Core.collections`."""
         platform = person.id.partition(":")[0]
+        if person.outsider and platform not in self._options.answer_outsiders:
+            return ()
         heard = Heard(platform, channel, "", "", person, "")
         try:
             names = await self._parts.workers.quick(lambda: self._parts.asking.names_in_reach(heard))
@@ -362,11 +369,18 @@ class ChatService:
         return Outgoing("I have asked in the thread.", private=True)
 
     async def _share(self, press: Press) -> Outgoing:
-        shared = await self._parts.workers.quick(lambda: self._parts.feedback.shared_answer(press))
+        def may_read(collections: Sequence[str]) -> bool:
+            return self._parts.asking.may_still_read(press, collections)
+
+        shared = await self._parts.workers.quick(lambda: self._parts.feedback.shared_answer(press, may_read))
         if isinstance(shared, Outgoing):
             return shared
-        await self._platforms[press.platform].tell(press.conversation, shared.text)
+        await self._platforms[press.platform].tell(press.conversation, shared.text, internal=True)
         return Outgoing("Shared in the conversation.", private=True)
+
+
+def _refusal(person: Person) -> str:
+    return UNKNOWN_PERSON if person.uncertain else OUTSIDER
 
 
 def _answered(reply: Reply | None) -> bool:

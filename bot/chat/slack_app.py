@@ -24,7 +24,7 @@ from bot.chat.slack_lookup import Lookup
 from bot.chat.slack_messages import Messages, Spot
 from bot.chat.slack_socket import SocketLink, SocketOptions
 from bot.chat.slack_tasks import Tasks
-from store.errors import ConfigurationError, UnavailableError
+from store.errors import ConfigurationError, UnavailableError, UsageError
 
 logger = logging.getLogger(__name__)
 
@@ -143,7 +143,7 @@ class SlackPlatform:
         """See :meth:`bot.chat.ports.Platform.redraw`."""
         await self._running().messages.change(channel, message, card_posts(card)[0])
 
-    async def tell(self, conversation: str, text: str, mention: str = "") -> str:
+    async def tell(self, conversation: str, text: str, mention: str = "", *, internal: bool = False) -> str:
         """See :meth:`bot.chat.ports.Platform.tell`; the id of the first message.
 
         What only one person saw stays between the two: it is told in their direct messages.
@@ -151,6 +151,10 @@ class SlackPlatform:
         parts = self._running()
         channel, _, thread = conversation.partition(":")
         spot = Spot(await parts.lookup.direct_channel(thread)) if is_personal(thread) else Spot(channel, thread)
+        if internal and parts.hides_answers(await parts.lookup.channel(spot.channel)):
+            if not is_personal(mention) or "," in mention:
+                raise UsageError("People from other organisations read this channel.", "Share it elsewhere.")
+            spot = Spot(await parts.lookup.direct_channel(mention))
         ids = [one for post in text_posts(text, _calling(mention)) for one in await parts.messages.post(spot, post)]
         return ids[0]
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 
+from bot.chat.messages import Card
 from bot.chat.slack_events import NAME, Event
 from bot.chat.slack_listening import Parts
 from bot.chat.slack_views import home
+from bot.chat.wording import UNKNOWN_PERSON
 from store.errors import UnavailableError
 
 logger = logging.getLogger(__name__)
 
+_UNKNOWN = Card("notice", "", 0, "Not available at the moment", UNKNOWN_PERSON)
 _TITLE = "Ask your documents"
 _PROMPTS = (
     ("What can you do?", "help"),
@@ -23,9 +26,10 @@ _PROMPTS = (
 async def show_home(parts: Parts, user: str) -> None:
     """Draw a person's page; a failure is logged, and Slack shows the page as it was."""
     person = await parts.lookup.person(user)
-    if not person.id or person.outsider:
+    if not person.id or (person.outsider and not person.uncertain):
         return
-    view = home(await parts.core.home(person))
+    cards = (_UNKNOWN,) if person.outsider else await parts.core.home(person)
+    view = home(cards)
     try:
         await parts.messages.calls.call("views.publish", user_id=user, view=view)
     except UnavailableError as error:

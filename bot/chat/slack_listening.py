@@ -63,9 +63,13 @@ class Parts:
             self.aside(user, Spot(channel.id, thread), response_url),
             message.message,
             status=channel.direct and bool(thread),
-            hidden=channel.shared and not self.open_to_outsiders,
+            hidden=self.hides_answers(channel),
             again=again,
         )
+
+    def hides_answers(self, channel: Channel) -> bool:
+        """Whether only the asker may see answers in a channel: other organisations are in it."""
+        return channel.shared and not self.open_to_outsiders
 
 
 async def listen(parts: Parts, event: Event, body: Body) -> None:

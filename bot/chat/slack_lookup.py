@@ -15,11 +15,14 @@ from store.errors import UnavailableError
 logger = logging.getLogger(__name__)
 
 _CHANNEL_SECONDS = 300.0
-_PERSON_SECONDS = 600.0
+_PERSON_SECONDS = 1800.0
 _GROUPS_SECONDS = 60.0
 _DIRECT_SECONDS = 3600.0
 _PATIENCE = 15.0
 _REMEMBERED = 5000
+_UNKNOWN_PEOPLE = frozenset({"user_not_found", "user_not_visible", "users_not_found", "account_inactive"})
+_NO_GROUPS = frozenset({"paid_teams_only", "plan_upgrade_required", "team_not_eligible"})
+"""Errors of workspaces that have no user groups at all; whatever else Slack says leaves open which there are."""
 
 _Value = TypeVar("_Value")
 
@@ -64,7 +67,7 @@ class Lookup:
         self._own = own
         self._channels: _Memory[Channel] = _Memory(_CHANNEL_SECONDS)
         self._outsiders: _Memory[bool] = _Memory(_PERSON_SECONDS)
-        self._groups: _Memory[Mapping[str, tuple[str, ...]]] = _Memory(_GROUPS_SECONDS)
+        self._groups: _Memory[Mapping[str, tuple[str, ...]] | None] = _Memory(_GROUPS_SECONDS)
         self._direct: _Memory[str] = _Memory(_DIRECT_SECONDS)
 
     async def channel(self, channel: str, kind: Kind | None = None, *, shared: bool = False) -> Channel:
@@ -93,9 +96,15 @@ class Lookup:
         """
         if not user:
             return Person("")
-        outsider = await self._outsider(user, team)
-        groups = () if outsider else await self._groups_of(user)
-        return Person(f"{NAME}:{user}", groups, outsider)
+        try:
+            outsider = await self._outsider(user, team)
+        except UnavailableError as error:
+            logger.warning("Nothing could be found out about %s, who counts as an outsider: %s", user, error)
+            return Person(f"{NAME}:{user}", outsider=True, uncertain=True)
+        if outsider:
+            return Person(f"{NAME}:{user}", outsider=True)
+        groups = await self._groups_of(user)
+        return Person(f"{NAME}:{user}", groups or (), uncertain=groups is None)
 
     async def direct_channel(self, user: str) -> str:
         """The direct messages with a person.
@@ -123,44 +132,50 @@ class Lookup:
         return Channel(channel, kind, str(facts.get("name") or ""), shared)
 
     async def _outsider(self, user: str, team: str) -> bool:
-        if team and team in {self._own.team, self._own.enterprise}:
-            return False
-        if team and not self._own.enterprise:
+        """Whether somebody is from another organisation, or a guest of ours, which no event tells.
+
+        Raises:
+            UnavailableError: that cannot be found out now.
+        """
+        if team and team not in {self._own.team, self._own.enterprise} and not self._own.enterprise:
             return True
-        # No workspace was named, or one that may belong to our own organisation.
-        try:
-            return await self._outsiders.get(user, lambda: self._find_outsider(user))
-        except RefusedError as error:
-            # Slack does not know removed people and those of other organisations.
-            logger.info("Nothing could be found out about %s (%s): counts as an outsider", user, error.code)
-            return True
-        except UnavailableError as error:
-            logger.warning("Nothing could be found out about %s: %s", user, error)
-            return True
+        return await self._outsiders.get(user, lambda: self._find_outsider(user))
 
     async def _find_outsider(self, user: str) -> bool:
-        found = await self._calls.call("users.info", patience=_PATIENCE, user=user)
+        try:
+            found = await self._calls.call("users.info", patience=_PATIENCE, user=user)
+        except RefusedError as error:
+            if error.code not in _UNKNOWN_PEOPLE:
+                raise
+            # Slack does not know removed people and those of other organisations.
+            logger.info("Slack does not tell who %s is (%s): counts as an outsider", user, error.code)
+            return True
+        return self._is_outsider(found)
+
+    def _is_outsider(self, found: Mapping[str, Any]) -> bool:
         facts: Mapping[str, Any] = found["user"]
         enterprise = (facts.get("enterprise_user") or {}).get("enterprise_id", "")
         ours = facts.get("team_id") == self._own.team or (enterprise and enterprise == self._own.enterprise)
-        return bool(facts.get("is_stranger")) or not ours
+        guest = facts.get("is_restricted") or facts.get("is_ultra_restricted")
+        return bool(facts.get("is_stranger") or guest) or not ours
 
-    async def _groups_of(self, user: str) -> tuple[str, ...]:
+    async def _groups_of(self, user: str) -> tuple[str, ...] | None:
+        """The user groups that somebody is in; None when they cannot be found out now."""
         try:
             groups = await self._groups.get("", self._find_groups)
         except UnavailableError as error:
             logger.warning("The user groups could not be listed: %s", error)
-            return ()
-        return groups.get(user, ())
+            return None
+        return None if groups is None else groups.get(user, ())
 
-    async def _find_groups(self) -> Mapping[str, tuple[str, ...]]:
+    async def _find_groups(self) -> Mapping[str, tuple[str, ...]] | None:
+        """Groups by person; None when Slack does not tell, which asking again with every message would not change."""
         members: dict[str, tuple[str, ...]] = {}
         try:
             found = await self._calls.call("usergroups.list", patience=_PATIENCE, include_users=True)
         except RefusedError as error:
-            # Free workspaces have no groups. Asking again with every message would change nothing.
-            logger.info("There are no user groups (%s)", error.code)
-            return members
+            logger.info("Slack lists no user groups (%s)", error.code)
+            return members if error.code in _NO_GROUPS else None
         for group in found.get("usergroups", ()):
             for user in group.get("users") or ():
                 members[user] = (*members.get(user, ()), str(group["id"]))

@@ -12,6 +12,22 @@ GREETING = (
     "or say that they don't cover it. Write `help` to see what else I do."
 )
 OUTSIDER = "I answer from internal documents, so I only answer people who belong to this organisation."
+UNKNOWN_PERSON = (
+    "I could not find out whether you belong to this organisation, so I don't answer. Please try again in a minute."
+)
+UNKNOWN_GROUPS = (
+    "I could not find out which groups you are in, so I searched only what is open to you without them. "
+    "Please try again in a minute."
+)
+UNKNOWN_RIGHTS = (
+    "I could not find out which groups you are in, so I can't tell whether you may decide. "
+    "Please try again in a minute."
+)
+NOT_OPEN = "This question was asked where others could not read it, so I don't repeat it here."
+DECIDED_ELSEWHERE = (
+    "This source came up in private, so it is not shown or decided on in chat. "
+    "Whoever runs me finds it with `gaplight candidates list --include-private`."
+)
 TOO_FAST = (
     "There were a lot of questions in this conversation within a minute. I pause here; please ask again in a minute."
 )

@@ -10,6 +10,7 @@ import typer
 
 from bot.cli import (
     ask,
+    audit,
     candidates,
     care,
     chat,
@@ -80,6 +81,7 @@ for family in (
     digest,
     discover,
     candidates,
+    audit,
     verify,
     measuring,
     probing,

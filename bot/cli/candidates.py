@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import Annotated
 
 import typer
@@ -16,16 +15,20 @@ from bot.candidate_json import (
     preview_lines,
     reasked_lines,
 )
+from bot.cli.operator import COMMAND_LINE, OPERATOR, operator
 from bot.cli.output import console, print_json, print_table, report
+from bot.cli.private import IncludePrivate, candidate_with, public_ids, say_hidden
 from bot.cli.state import State
-from discovery.ports import Outcome
-from store.errors import UnavailableError
-from store.records import Candidate, CandidateState, Topic
+from discovery.ports import Outcome, Via
+from discovery.suggesting import private_ones
+from store.errors import UnavailableError, UsageError
+from store.records import Candidate, CandidateState, Topic, Visibility
 
 candidates_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Sources suggested for gaps.")
 
 _WAITING = (CandidateState.PENDING, CandidateState.FAILED)
 _NOT_ALL = 3
+_VIA = Via(COMMAND_LINE, OPERATOR)
 _Id = Annotated[str, typer.Argument(help="Id of the candidate; its first characters are enough.")]
 _Json = Annotated[bool, typer.Option("--json", help="JSON on standard output.")]
 
@@ -41,14 +44,18 @@ def list_candidates(
     state: Annotated[list[CandidateState] | None, typer.Option(help="Only these states. Default: what waits.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All states.")] = False,
     topic: Annotated[str, typer.Option(help="Only those for this topic.")] = "",
+    private: IncludePrivate = False,
     as_json: _Json = False,
 ) -> None:
     """List suggested sources, the best first."""
     states = () if everything else tuple(state or _WAITING)
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
-        found = app.candidates.listed(states, topic)
+        listed = app.candidates.listed(states, topic)
+        shown = None if private else public_ids(app.gaps)
+    found = [one for one in listed if private or one.visibility is Visibility.PUBLIC]
+    say_hidden(len(listed) - len(found), "source")
     if as_json:
-        print_json([candidate_as_json(candidate) for candidate in found])
+        print_json([candidate_as_json(candidate_with(candidate, shown)) for candidate in found])
     elif found:
         show_candidates(found)
     else:
@@ -75,12 +82,15 @@ def _row(candidate: Candidate) -> tuple[str, ...]:
 
 
 @candidates_app.command(epilog="Example: gaplight candidates show 3fa9")
-def show(context: typer.Context, candidate: _Id, as_json: _Json = False) -> None:
+def show(context: typer.Context, candidate: _Id, private: IncludePrivate = False, as_json: _Json = False) -> None:
     """Show one source: where it is from, why it is suggested, and what it would change."""
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
         found = app.candidates.get(candidate)
+        shown = None if private else public_ids(app.gaps)
+    if found.visibility is Visibility.PRIVATE and not private:
+        raise UsageError(f"The source {found.id} came up in private.", "Add --include-private to see it.")
     if as_json:
-        print_json(candidate_as_json(found))
+        print_json(candidate_as_json(candidate_with(found, shown)))
     else:
         _print(candidate_lines(found))
 
@@ -92,8 +102,9 @@ def preview(context: typer.Context, candidate: _Id, as_json: _Json = False) -> N
         found = app.candidates.get(candidate)
         topic = Topic(found.topic_id, found.topic_label, "", found.gap_ids)
         discovery = app.discovery
-        questions = discovery.suggesting.questions(topic) or [found.topic_label]
-        tried = discovery.previews.preview(topic, questions, [found.source])
+        texts = discovery.suggesting.questions(topic)
+        questions = list(texts) or [found.topic_label]
+        tried = discovery.previews.preview(topic, questions, [found.source], private_ones(texts))
     if not tried:
         raise UnavailableError(
             f"{found.source.location} cannot be fetched or read at the revision that was suggested.",
@@ -122,7 +133,7 @@ def approve(
     """
     with opened(context.ensure_object(State).settings, report) as app:
         outcome = app.discovery.decisions.approve(
-            candidate, _me(), unknown_licence=unknown_licence, collection=collection
+            candidate, operator(), unknown_licence=unknown_licence, collection=collection, via=_VIA
         )
     _show(outcome, as_json=as_json)
     if outcome.candidate.state is CandidateState.FAILED:
@@ -140,7 +151,7 @@ def reject(
 ) -> None:
     """Never suggest a source for this topic again."""
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
-        outcome = app.discovery.decisions.reject(candidate, _me(), reason)
+        outcome = app.discovery.decisions.reject(candidate, operator(), reason, via=_VIA)
     _show(outcome, as_json=as_json)
 
 
@@ -153,7 +164,7 @@ def snooze(
 ) -> None:
     """Put a decision off."""
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
-        outcome = app.discovery.decisions.snooze(candidate, _me(), days)
+        outcome = app.discovery.decisions.snooze(candidate, operator(), days, via=_VIA)
     _show(outcome, as_json=as_json)
 
 
@@ -169,11 +180,3 @@ def _print(lines: list[str]) -> None:
     target = console()
     for line in lines:
         target.print(line, markup=False)
-
-
-def _me() -> str:
-    """Who decides at the command line: the account on this machine, which can read and write the data anyway."""
-    try:
-        return f"cli:{getpass.getuser()}"
-    except (KeyError, OSError):
-        return "cli:unknown"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +11,7 @@ from bot.app import opened
 from bot.candidate_json import candidate_as_json
 from bot.cli.candidates import show_candidates
 from bot.cli.output import console, messages, print_json, progress_bar, report
+from bot.cli.private import candidate_with, public_ids, topic_with
 from bot.cli.state import State
 from discovery.suggesting import Suggested
 from store.errors import ConfigurationError, NotFoundError
@@ -49,8 +50,9 @@ def discover(
     with opened(settings, report) as app, progress_bar() as bar:
         topics = _chosen(app.reporting.rounds.look().topics, topic)[:limit]
         suggested = [app.discovery.suggesting.suggest(one) for one in bar.track(topics, description="Looking")]
+        shown = public_ids(app.gaps)
     if as_json:
-        print_json({"topics": [_as_json(one) for one in suggested]})
+        print_json({"topics": [_as_json(one, shown) for one in suggested]})
     else:
         _show(suggested)
     if any(one.failed or one.retry_at for one in suggested):
@@ -74,12 +76,12 @@ def _holds(topic: Topic, beginning: str) -> bool:
     return any(gap_id.startswith(beginning) for gap_id in topic.gap_ids)
 
 
-def _as_json(suggested: Suggested) -> dict[str, Any]:
+def _as_json(suggested: Suggested, shown: Collection[str]) -> dict[str, Any]:
     return {
         "id": suggested.topic.id,
         "label": suggested.topic.label,
-        "gaps": list(suggested.topic.gap_ids),
-        "candidates": [candidate_as_json(candidate) for candidate in suggested.candidates],
+        "gaps": list(topic_with(suggested.topic, shown).gap_ids),
+        "candidates": [candidate_as_json(candidate_with(one, shown)) for one in suggested.candidates],
         "notes": list(suggested.notes),
         "retry_at": suggested.retry_at.isoformat() if suggested.retry_at else None,
     }

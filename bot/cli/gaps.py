@@ -12,12 +12,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bot.app import opened
+from bot.cli.operator import COMMAND_LINE, OPERATOR, operator
 from bot.cli.output import console, print_json, print_table
+from bot.cli.private import IncludePrivate, say_hidden
 from bot.cli.state import State
-from bot.gap_export import gap_as_json, gaps_as_markdown, gaps_as_rows
+from bot.gap_export import gap_as_json, gaps_as_markdown, gaps_as_rows, public_view
 from store.errors import UnavailableError
 from store.gaps import GapStore
-from store.records import OPEN_GAPS, Gap, GapState, Visibility
+from store.records import OPEN_GAPS, AuditEntry, Gap, GapState, Visibility
 
 gaps_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What people asked in vain.")
 
@@ -37,12 +39,15 @@ def list_gaps(
     state: Annotated[list[GapState] | None, typer.Option(help="Only these states. Default: what is open.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All states.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
+    private: IncludePrivate = False,
     as_json: _Json = False,
 ) -> None:
     """List gaps: those that most different people asked about come first."""
     states = None if everything else tuple(state or OPEN_GAPS)
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
-        found = app.gaps.list(states, limit=limit)
+        found = app.gaps.list(states, None if private else Visibility.PUBLIC, limit)
+        hidden = 0 if private else len(app.gaps.list(states, Visibility.PRIVATE))
+    say_hidden(hidden, "gap")
     if as_json:
         print_json([gap_as_json(gap) for gap in found])
     elif found:
@@ -72,10 +77,12 @@ def show_gaps(found: list[Gap]) -> None:
 
 
 @gaps_app.command(epilog="Example: gaplight gaps show 3fa9")
-def show(context: typer.Context, gap: _Id, as_json: _Json = False) -> None:
+def show(context: typer.Context, gap: _Id, private: IncludePrivate = False, as_json: _Json = False) -> None:
     """Show one gap with all its wordings, reasons and the nearest passage."""
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
-        found = app.gaps.get(gap)
+        stored = app.gaps.get(gap)
+    found = stored if private else public_view(stored)
+    say_hidden(len(stored.additional_questions) - len(found.additional_questions), "wording")
     if as_json:
         print_json(gap_as_json(found))
         return
@@ -113,19 +120,19 @@ def _counted(number: int, noun: str) -> str:
 @gaps_app.command(epilog="Example: gaplight gaps close 3fa9 --note 'documented in vpn.md'")
 def close(context: typer.Context, gap: _Id, note: _Note = "") -> None:
     """Close a gap by hand; asked in vain again, it reopens by itself."""
-    _change(context, lambda gaps: gaps.close(gap, note))
+    _change(context, "closed_by_hand", lambda gaps: gaps.close(gap, note))
 
 
 @gaps_app.command(epilog="Example: gaplight gaps ignore 3fa9 --note 'off topic'")
 def ignore(context: typer.Context, gap: _Id, note: _Note = "") -> None:
     """Leave a gap alone for good; it still counts who asks."""
-    _change(context, lambda gaps: gaps.ignore(gap, note))
+    _change(context, "ignored", lambda gaps: gaps.ignore(gap, note))
 
 
 @gaps_app.command(epilog="Example: gaplight gaps reopen 3fa9")
 def reopen(context: typer.Context, gap: _Id) -> None:
     """Open a closed or ignored gap again."""
-    _change(context, lambda gaps: gaps.reopen(gap))
+    _change(context, "reopened_by_hand", lambda gaps: gaps.reopen(gap))
 
 
 @gaps_app.command(epilog="Example: gaplight gaps merge 81c0 77d2 --into 3fa9")
@@ -135,7 +142,7 @@ def merge(
     into: Annotated[str, typer.Option(help="The gap that takes them in.")],
 ) -> None:
     """Make several gaps one; wordings, askers and reasons are kept."""
-    _change(context, lambda gaps: gaps.merge(sources, into))
+    _change(context, "merged", lambda gaps: gaps.merge(sources, into))
 
 
 @gaps_app.command(epilog="Example: gaplight gaps split 3fa9 'How do I reset the VPN on Linux?'")
@@ -147,13 +154,15 @@ def split(
     """Take wordings out of a gap into one of their own."""
     from discovery.topics import topic_key
 
-    _change(context, lambda gaps: gaps.split(gap, questions, topic_key(questions[0])))
+    _change(context, "split", lambda gaps: gaps.split(gap, questions, topic_key(questions[0])))
 
 
-def _change(context: typer.Context, change: Any) -> None:
+def _change(context: typer.Context, action: str, change: Any) -> None:
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
         changed: Gap = change(app.gaps)
-    console().print(f"{changed.id[:8]} is {changed.state.value}: {changed.question}", markup=False)
+        detail = {"place": COMMAND_LINE, "role": OPERATOR}
+        app.audit.record(AuditEntry(app.now(), operator(), f"gap.{action}", changed.id, detail))
+    console().print(f"{changed.id[:8]} is {changed.state.value}: {public_view(changed).question}", markup=False)
 
 
 @gaps_app.command(epilog="Example: gaplight gaps export --format csv --output gaps.csv")
@@ -161,10 +170,12 @@ def export(
     context: typer.Context,
     kind: Annotated[Literal["csv", "jsonl", "md"], typer.Option("--format", help="csv, jsonl or md.")] = "csv",
     output: Annotated[Path | None, typer.Option(help="File to write; default: standard output.")] = None,
-    private: Annotated[bool, typer.Option("--private", help="With the wording of private questions.")] = False,
+    private: Annotated[
+        bool, typer.Option("--include-private", "--private", help="With the wording of private questions.")
+    ] = False,
     everything: Annotated[bool, typer.Option("--all", help="All states, not only open ones.")] = False,
 ) -> None:
-    """Write the gap log to a file. Questions asked in private are left out unless --private is given."""
+    """Write the gap log to a file. Questions asked in private are left out unless --include-private is given."""
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
         found = _exported(app.gaps, None if everything else OPEN_GAPS, private=private)
     text = _rendered(found, kind)

@@ -12,12 +12,17 @@ from discovery.measuring.statistics import Interval, Share
 from discovery.ports import Asker
 
 
-def asked_with_progress(app: App, probes: Sequence[Probe], asker: Asker | None = None) -> list[Asked]:
-    """Every question asked as chat would ask it, its gate counting even where chat only watches it."""
+def asked_with_progress(
+    app: App, probes: Sequence[Probe], asker: Asker | None = None, collections: Sequence[str] = ()
+) -> list[Asked]:
+    """Every question asked as chat would ask it, its gate counting even where chat only watches it.
+
+    Of these collections, or of all where none is named.
+    """
     chosen = asker or strict_asker(app)
     with progress_bar() as bar:
         task = bar.add_task("Asking", total=len(probes))
-        return ask_all(probes, chosen, lambda: bar.update(task, advance=1))
+        return ask_all(probes, chosen, lambda: bar.update(task, advance=1), collections)
 
 
 def strict_asker(app: App, threshold: float | None = None) -> Asker:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bot.app import opened
+from bot.app import App, opened
 from bot.cli.measuring_output import asked_with_progress, with_interval
 from bot.cli.output import console, messages, print_json, print_table, report
 from bot.cli.state import State
@@ -17,7 +17,7 @@ from discovery.measuring.questions import read_probes
 from discovery.measuring.report import Context, render
 from discovery.measuring.report_files import read_earlier, write_report
 from store.errors import UsageError
-from store.records import Status
+from store.records import Status, Visibility
 
 _EXAMPLES = """Examples:
 
@@ -44,16 +44,22 @@ def probe_command(
     min_coverage: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit code 3 when a smaller share is covered.")
     ] = None,
+    private: Annotated[
+        bool, typer.Option("--include-private", help="Search private collections too. Mind who reads the report.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON on standard output.")] = False,
 ) -> None:
-    """Ask many questions and show which of them the documents don't cover."""
+    """Ask many questions and show which of them the documents don't cover.
+
+    What is measured, and quoted in the report, are the collections that everybody may read.
+    """
     read = read_probes(file)
     known = earlier or folder
     before = read_earlier(known) if known else None
     if earlier and before is None:
         raise UsageError(f"There is no earlier probe at {earlier}.", "Give a probe.json, or the folder of a report.")
     with opened(context.ensure_object(State).settings, report) as app:
-        asked = asked_with_progress(app, read.probes)
+        asked = asked_with_progress(app, read.probes, collections=() if private else _public(app))
         result = probe(asked, app.threshold, masked=app.settings.privacy.redact)
         compared = compare(result, before) if before else None
         values = probe_json(result, compared)
@@ -74,6 +80,24 @@ def probe_command(
         messages().print(f"Coverage is below {min_coverage:.0%}.", markup=False)
     if below or any(one.reply.status is Status.ERROR for one in asked):
         raise typer.Exit(3)
+
+
+def _public(app: App) -> tuple[str, ...]:
+    """The collections that everybody may read; empty stands for all where none is private.
+
+    Raises:
+        UsageError: there are only private ones.
+    """
+    known = app.documents.collections()
+    public = tuple(name for name, visibility in known.items() if visibility is Visibility.PUBLIC)
+    if len(public) == len(known):
+        return ()
+    if not public:
+        raise UsageError("Every collection is private.", "Add --include-private, and mind who reads the report.")
+    messages().print(
+        f"{len(known) - len(public)} private collections were left out; --include-private searches them.", markup=False
+    )
+    return public
 
 
 def _since(before: object) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from bot.app import opened
 from bot.cli.output import console, messages, print_json, print_table, progress_bar, report
+from bot.cli.private import IncludePrivate, public_ids, topic_with
 from bot.cli.state import State
 from bot.digest_json import digest_as_json, topic_as_json
 from discovery.digest_markdown import digest_markdown
@@ -39,33 +41,36 @@ def topics(
     context: typer.Context,
     now: Annotated[bool, typer.Option("--now", help="Bring the open gaps together anew; nothing is kept.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
+    private: IncludePrivate = False,
     as_json: _Json = False,
 ) -> None:
     """List what the open gaps are about, the topics that matter most first.
 
-    Questions that were asked in private count, but are not shown.
+    Questions that were asked in private count, but are not shown; --include-private adds the ids of their gaps.
     """
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
         made = app.reporting.store.latest()
-        found = list(made.topics) if made and not now else app.reporting.glance.look().topics
+        topics = made.topics if made and not now else app.reporting.glance.look().topics
+        shown = None if private else public_ids(app.gaps)
     if as_json:
-        print_json({"round": made.number if made and not now else None, "topics": list(map(topic_as_json, found))})
+        told = [topic_as_json(topic_with(topic, shown)) for topic in topics]
+        print_json({"round": made.number if made and not now else None, "topics": told})
         return
-    if not found:
+    if not topics:
         console().print("No open gaps, so no topics.")
         return
-    _show(found[:limit])
-    if len(found) > limit:
-        messages().print(f"And {len(found) - limit} more; --limit shows them.", markup=False)
+    _show(topics[:limit], private=private)
+    if len(topics) > limit:
+        messages().print(f"And {len(topics) - limit} more; --limit shows them.", markup=False)
 
 
-def _show(found: list[Topic] | tuple[Topic, ...]) -> None:
+def _show(found: Sequence[Topic], *, private: bool) -> None:
     print_table(
         "",
         ("Topic", "Severity", "Askers", "Asked", "Gaps", "Trend", "About", "Most central question"),
         (
             (
-                topic.id[:8],
+                topic.id[:8] if topic.question or private else "",
                 f"{topic.severity:.2f}",
                 str(topic.askers),
                 str(topic.count),

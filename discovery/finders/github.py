@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -35,6 +36,8 @@ from discovery.finders.queries import weighted_stems, words_of
 from discovery.ports import Fetched, Found
 from store.errors import ConfigurationError, NotFoundError
 from store.records import Source, Topic
+
+logger = logging.getLogger(__name__)
 
 _KEY = re.compile(r"github:(\d+):(.+)", re.DOTALL)
 _REPOSITORIES = 3
@@ -236,7 +239,9 @@ class GithubFinder:
         try:
             repository = self._repository(repository_id)
             if repository.private and repository.owner.casefold() not in self._own_names:
-                run.note(f"{repository.full_name} was left out: it is private, and none of discovery.organisations.")
+                # The note is shown in digests; that the token reads this repository is nobody's business there.
+                logger.info("%s was left out: it is private, and not ours", repository.full_name)
+                run.note("A private repository that is none of discovery.organisations was left out.")
                 return
             told = reason.format(owner=repository.owner, name=repository.full_name)
             source = self._source(repository, file, (told, *_remarks(repository)))

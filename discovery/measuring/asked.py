@@ -33,17 +33,21 @@ class Asked:
         return self.reply.support if self.probe.score is None else self.probe.score
 
 
-def ask_all(probes: Sequence[Probe], asker: Asker, done: Callable[[], None] = lambda: None) -> list[Asked]:
+def ask_all(
+    probes: Sequence[Probe], asker: Asker, done: Callable[[], None] = lambda: None, collections: Sequence[str] = ()
+) -> list[Asked]:
     """Ask each question as chat would, with its scope.
 
     Args:
         probes: in order.
         asker: the engine, leaving no trace.
         done: called after each question.
+        collections: that are searched; empty for all.
     """
     asked = []
     for probe in probes:
-        asked.append(Asked(probe, asker.ask(Question(probe.text, scope=probe.scope, channel=probe.channel))))
+        question = Question(probe.text, scope=probe.scope, channel=probe.channel, collections=tuple(collections))
+        asked.append(Asked(probe, asker.ask(question)))
         done()
     return asked
 

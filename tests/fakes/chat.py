@@ -99,7 +99,7 @@ class PlainPlatform:
             raise NotFoundError(f"There is no message {message}.")
         self.cards[channel, message] = card
 
-    async def tell(self, conversation, text, mention=""):
+    async def tell(self, conversation, text, mention="", *, internal=False):
         self._fail()
         self.told.append((conversation, text, mention))
         return self.next_id()
@@ -136,6 +136,7 @@ def service_over(installation, *, engine=None, channels=None, readers=None, admi
         questions=installation.questions,
         posts=posts,
         candidates=candidates,
+        audit=AuditLog(installation.database),
         report_missing=engine.report_missing,
         channels=places.channels,
         collection="default",

@@ -13,14 +13,14 @@ class Decider:
     def __init__(self, here):
         self.candidates = CandidateStore(here.database)
 
-    def approve(self, candidate_id, by, *, unknown_licence=False):
+    def approve(self, candidate_id, by, *, unknown_licence=False, via=None):
         done = self._changed(candidate_id, by, CandidateState.INGESTED)
         return Outcome(done, (Reasked("g1", "Where?", True, 0.2, 0.8), Reasked("g2", "When?", False, 0.2, 0.3)))
 
-    def reject(self, candidate_id, by, reason):
+    def reject(self, candidate_id, by, reason, *, via=None):
         return Outcome(self._changed(candidate_id, by, CandidateState.REJECTED, note=reason))
 
-    def snooze(self, candidate_id, by, days):
+    def snooze(self, candidate_id, by, days, *, via=None):
         return Outcome(self._changed(candidate_id, by, CandidateState.SNOOZED))
 
     def _changed(self, candidate_id, by, state, **more):

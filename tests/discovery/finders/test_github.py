@@ -191,7 +191,8 @@ def test_a_private_repository_of_others_is_not_suggested_though_the_token_reads_
     github.add("somebody/diary", {"README.md": GUIDE}, private=True)
     found = finder.find(TOPIC, 5)
     assert found.sources == ()
-    assert "somebody/diary was left out: it is private, and none of discovery.organisations." in found.notes
+    assert "A private repository that is none of discovery.organisations was left out." in found.notes
+    assert "diary" not in str(found.notes)
 
 
 def test_a_blocked_repository_is_left_out_and_the_search_goes_on(github, finder):

@@ -1,0 +1,18 @@
+"""Who works at the command line: the account on this machine, which can read and write the data anyway."""
+
+from __future__ import annotations
+
+import getpass
+
+COMMAND_LINE = "command line"
+"""The place of decisions, in the audit log."""
+OPERATOR = "operator"
+"""The role of whoever decides there."""
+
+
+def operator() -> str:
+    """The account's name, with a prefix like those of the chat platforms."""
+    try:
+        return f"cli:{getpass.getuser()}"
+    except (KeyError, OSError):
+        return "cli:unknown"
