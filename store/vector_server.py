@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 
@@ -160,7 +160,7 @@ def server_client(server: ChromaServer, patience: Patience | None = None) -> Any
     """
     parts = _address(server)
     patience = patience or Patience(server.write_seconds)
-    translated(lambda: _heartbeat(server, patience))
+    translated(lambda: _look(server, patience))
     return translated(lambda: _client(server, parts, patience))
 
 
@@ -183,12 +183,13 @@ def _address(server: ChromaServer) -> tuple[str, int, bool]:
     return host, port or (443 if secure else 8000), secure
 
 
-def _heartbeat(server: ChromaServer, patience: Patience) -> None:
-    """Ask for a sign of life first: while it is made, a chromadb client cannot be given a time limit."""
+def _look(server: ChromaServer, patience: Patience) -> None:
+    """Ask for tenant and database first: while it is made, a chromadb client cannot be given a time limit."""
     host, port, secure = _address(server)
     root = host if "/" in host else f"{'https' if secure else 'http'}://{_bracketed(host)}:{port}"
+    path = f"api/v2/tenants/{quote(server.tenant, safe='')}/databases/{quote(server.database, safe='')}"
     with httpx.Client(headers=server.headers, event_hooks={"request": [patience.limit]}) as client:
-        client.get(f"{root}/api/v2/heartbeat").raise_for_status()
+        client.get(f"{root}/{path}").raise_for_status()
 
 
 def _client(server: ChromaServer, parts: tuple[str, int, bool], patience: Patience) -> Any:
@@ -205,20 +206,35 @@ def _client(server: ChromaServer, parts: tuple[str, int, bool], patience: Patien
         tenant=server.tenant,
         database=server.database,
     )
-    # chromadb has no setting for it: its HTTP session waits for ever.
-    _session(client).event_hooks = {"request": [patience.limit]}
+    # chromadb has no setting for it: its HTTP sessions wait for ever.
+    for session in _sessions(client):
+        session.event_hooks = {"request": [patience.limit]}
     return client
+
+
+def server_version(server: ChromaServer) -> str:
+    """Which Chroma answers there.
+
+    Raises:
+        ConfigurationError, UnavailableError: as :func:`server_client`.
+    """
+    patience = Patience(server.write_seconds)
+    with patience.of(_READ_SECONDS), ExitStack() as connections:
+        client = server_client(server, patience)
+        connections.callback(close_client, client)
+        return str(translated(client.get_version))
 
 
 def close_client(client: Any) -> None:
     """Give a client's connections back, which its own ``close`` leaves open."""
-    _session(client).close()
+    for session in _sessions(client):
+        session.close()
     client.close()
 
 
-def _session(client: Any) -> httpx.Client:
-    session: httpx.Client = client._server._session  # noqa: SLF001
-    return session
+def _sessions(client: Any) -> list[httpx.Client]:
+    """A client asks through one, and looks after tenant and database through another."""
+    return [part._server._session for part in (client, client._admin_client)]  # noqa: SLF001
 
 
 def _bracketed(host: str) -> str:
