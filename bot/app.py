@@ -20,7 +20,7 @@ from store.audit import AuditLog
 from store.calibrations import CalibrationStore
 from store.candidates import CandidateStore
 from store.chunking import CHUNKER_VERSION
-from store.database import Database, open_database
+from store.database import Database, is_postgresql, open_database
 from store.documents import DocumentStore
 from store.embedding import Embedder, ModelIdentity
 from store.gaps import GapStore
@@ -28,6 +28,7 @@ from store.index import Index
 from store.lexical import LexicalIndex
 from store.lexical_tantivy import TantivyIndex
 from store.lock import hold
+from store.postings import PostingsIndex
 from store.posts import PostStore
 from store.questions import QuestionStore
 from store.text import TOKENISER_VERSION
@@ -99,7 +100,7 @@ class App:
     def index(self) -> Index:
         """Vectors and words."""
         discard = None if self.settings.vectors.url else self._discard_vectors
-        return Index(self.documents, self._embedder, self._vectors, self._lexical, discard)
+        return Index(self.documents, self._embedder, self._vectors, self._lexical, discard, self.report)
 
     @cached_property
     def ingestor(self) -> Ingestor:
@@ -344,6 +345,8 @@ class App:
         shutil.rmtree(self.settings.data / "vectors", ignore_errors=True)
 
     def _lexical(self) -> LexicalIndex:
+        if self.database.dialect == "postgresql":
+            return PostingsIndex(self.database)
         return TantivyIndex(self.settings.data / "lexical")
 
     def close(self) -> None:
@@ -361,6 +364,11 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def is_shared(settings: Settings) -> bool:
+    """Whether database and indexes are on servers, so that several processes may work with them at once."""
+    return bool(settings.vectors.url) and is_postgresql(settings.database_url)
+
+
 @contextmanager
 def opened(
     settings: Settings,
@@ -374,7 +382,7 @@ def opened(
     Args:
         settings: what to build.
         report: told in one sentence when something takes long.
-        exclusive: hold the data folder; needed for everything that touches the indexes.
+        exclusive: hold the data folder; needed for everything that touches the indexes, unless they are elsewhere.
         changed: as for :class:`App`.
 
     Raises:
@@ -382,7 +390,7 @@ def opened(
     """
     app = App(settings, report, changed)
     try:
-        if exclusive:
+        if exclusive and not is_shared(settings):
             with hold(settings.data):
                 yield app
         else:

@@ -30,6 +30,7 @@ SQLITE_QUEUE_SECONDS = 30
 POSTGRES_CONNECT_SECONDS = 10
 
 _WRITE = "gaplight_write"
+_SNAPSHOT = "gaplight_snapshot"
 _SECRET_PARAMETERS = {"password", "sslpassword"}
 _URL_HELP = (
     "Use sqlite:///folder/gaplight.db or postgresql://user@host/database (setting database.url or DATABASE_URL)."
@@ -53,6 +54,9 @@ class Database:
         self._reader = (
             self._engine if self.dialect == "sqlite" else self._engine.execution_options(isolation_level="AUTOCOMMIT")
         )
+        self._snapshot = self._engine.execution_options(
+            **({_SNAPSHOT: True} if self.dialect == "sqlite" else {"isolation_level": "REPEATABLE READ"})
+        )
         self._queue = threading.Lock()
 
     @contextmanager
@@ -62,7 +66,17 @@ class Database:
         Raises:
             UnavailableError: the database does not answer.
         """
-        with self._translated(), self._reader.connect() as connection:
+        with self.translated(), self._reader.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection to read with, for which time stands still: every statement sees the state of the first one.
+
+        Raises:
+            UnavailableError: the database does not answer.
+        """
+        with self.translated(), self._snapshot.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -75,9 +89,9 @@ class Database:
         Raises:
             UnavailableError: the database does not answer, cannot be written, or is locked for too long.
         """
-        with self._translated(), self._turn(), self._writer.begin() as connection:
+        with self.translated(), self._turn(), self._writer.begin() as connection:
             if lock and self.dialect == "postgresql":
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _lock_key(lock)})
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": lock_key(lock)})
             yield connection
 
     def close(self) -> None:
@@ -101,7 +115,8 @@ class Database:
             self._queue.release()
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def translated(self) -> Iterator[None]:
+        """Turn what the driver raises within into UnavailableError, where the database is to blame."""
         try:
             yield
         except StatementError as error:
@@ -143,6 +158,11 @@ def open_database(url: str, *, migrate: bool = True) -> Database:
     return database
 
 
+def is_postgresql(address: str) -> bool:
+    """Whether an address names a PostgreSQL server, which several processes may share."""
+    return address.startswith(("postgres:", "postgresql:", "postgresql+"))
+
+
 def _normalised(address: str) -> URL:
     try:
         # Hosting services hand out postgres://, which SQLAlchemy no longer reads.
@@ -176,7 +196,8 @@ def _shown(url: URL) -> str:
     return url.update_query_dict(hidden).render_as_string(hide_password=True)
 
 
-def _lock_key(name: str) -> int:
+def lock_key(name: str) -> int:
+    """The number under which PostgreSQL knows a lock of ours."""
     return int.from_bytes(hashlib.sha256(f"gaplight {name}".encode()).digest()[:8], "big", signed=True)
 
 
@@ -210,14 +231,17 @@ def _sqlite_engine(url: URL) -> Engine:
         url, pool_size=10, max_overflow=50, connect_args={"timeout": SQLITE_BUSY_SECONDS}, hide_parameters=True
     )
     event.listen(engine, "connect", _set_pragmas)
-    event.listen(engine, "begin", _begin_immediate)
+    event.listen(engine, "begin", _begin)
     return engine
 
 
-def _begin_immediate(connection: Connection) -> None:
+def _begin(connection: Connection) -> None:
     """A transaction that may write takes the write lock first: upgrading a read lock later fails without waiting."""
-    if connection.get_execution_options().get(_WRITE):
+    options = connection.get_execution_options()
+    if options.get(_WRITE):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+    elif options.get(_SNAPSHOT):
+        connection.exec_driver_sql("BEGIN")
 
 
 def _set_pragmas(connection: sqlite3.Connection, _record: object) -> None:

@@ -5,7 +5,7 @@
     ├── ConfigurationError      a setting is wrong or missing (exit code 2)
     ├── NotFoundError           an id, name or file that does not exist
     ├── ConflictError           somebody else decided first, or the state does not allow the step
-    ├── BusyError               another process holds the data folder
+    ├── BusyError               another process holds the data folder, or brings documents in
     ├── IndexMismatchError      the index was built by another model or format; says how to rebuild
     ├── LoadError               one file could not be read; carries the reason for that file
     ├── ModelError              the embedding model cannot be found, verified or run
@@ -62,7 +62,7 @@ class ConflictError(GaplightError):
 
 
 class BusyError(GaplightError):
-    """Another process holds the data folder."""
+    """Another process holds the data folder, or the turn to bring documents in."""
 
 
 class IndexMismatchError(GaplightError):

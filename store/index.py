@@ -42,6 +42,7 @@ class Index:
         open_vectors: opens the vector store for one model.
         open_lexical: opens the lexical index.
         discard_vectors: removes an embedded vector store as a whole, before it is opened; None for a server.
+        report: told in a sentence when another process is waited for.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Index:
         open_vectors: Callable[[ModelIdentity], VectorIndex],
         open_lexical: Callable[[], LexicalIndex],
         discard_vectors: Callable[[], None] | None = None,
+        report: Callable[[str], None] | None = None,
     ) -> None:
         self.documents = documents
         self._open_embedder = open_embedder
@@ -58,7 +60,9 @@ class Index:
         self._open_lexical = open_lexical
         self._discard_vectors = discard_vectors
         self._opening = RLock()
-        self.turn = RLock()
+        self._lexical: LexicalIndex | None = None
+        self._lexical_is_whole = False
+        self.turn = documents.turn(report)
         """Held by whoever brings documents in: one run deletes what another has staged and not yet committed."""
         self.changes = 0
         """Raised by every change of documents that this process makes."""
@@ -75,19 +79,40 @@ class Index:
         with self._opening:
             return self._open_vectors(self.embedder.identity)
 
-    @cached_property
+    @property
     def lexical(self) -> LexicalIndex:
-        """The lexical index; built anew from the database when it is missing, damaged or incomplete."""
+        """The lexical index; built anew from the database when it is missing, damaged or incomplete.
+
+        While another thread or process is building it, it is given as it is.
+        """
         with self._opening:
-            lexical = self._open_lexical()
-            if lexical.rebuild_needed or lexical.size < self.documents.counts().chunks:
-                self._rebuild_lexical(lexical)
-            return lexical
+            if self._lexical is None:
+                self._lexical = self._open_lexical()
+        if not self._lexical_is_whole:
+            self._complete_lexical(self._lexical)
+        return self._lexical
+
+    @lexical.setter
+    def lexical(self, lexical: LexicalIndex) -> None:
+        self._lexical, self._lexical_is_whole = lexical, True
+
+    def _complete_lexical(self, lexical: LexicalIndex) -> None:
+        if self._lacks_chunks(lexical):
+            with self.turn.if_free() as free:
+                if not free:
+                    logger.warning("Another process is building the lexical index: words find little until it is done.")
+                    return
+                if self._lacks_chunks(lexical):  # it may just have been done
+                    self._rebuild_lexical(lexical)
+        self._lexical_is_whole = True
+
+    def _lacks_chunks(self, lexical: LexicalIndex) -> bool:
+        return lexical.rebuild_needed or lexical.size < self.documents.counts().chunks
 
     def close(self) -> None:
         """Finish running writes."""
-        if "lexical" in self.__dict__:
-            self.lexical.close()
+        if self._lexical is not None:
+            self._lexical.close()
 
     # Agreement with the model
 
@@ -100,7 +125,9 @@ class Index:
             IndexMismatchError: as :meth:`check`.
         """
         try:
-            self.purge()
+            with self.turn.if_free() as free:
+                if free:  # whoever has the turn looks after what was left, too
+                    self.purge()
             self.check()
         except UnavailableError as error:
             logger.warning("%s Questions are answered by words alone.", error.problem)
@@ -115,6 +142,19 @@ class Index:
         counts = self.documents.counts()
         if not counts.chunks:
             return
+        self.check_model()
+        held = sum(self.vectors.count(collection) for collection in self.documents.collections())
+        if held < counts.chunks:
+            raise IndexMismatchError(f"The vector store holds {held} of {counts.chunks} chunks.", _REINDEX)
+
+    def check_model(self) -> None:
+        """Refuse an index that the configured model did not make; nothing to check while there is none.
+
+        Raises:
+            IndexMismatchError: with the command that mends it.
+        """
+        if not self.documents.counts().chunks:
+            return
         made_by = self.documents.index_state(MODEL_STATE)
         identity = self.embedder.identity
         if not isinstance(made_by, Mapping) or made_by.get("fingerprint") != identity.fingerprint:
@@ -124,9 +164,6 @@ class Index:
                 f"({identity.dimension} dimensions, {identity.precision}), or its files have changed.",
                 f"Set embedding.model back, or: {_REINDEX}",
             )
-        held = sum(self.vectors.count(collection) for collection in self.documents.collections())
-        if held < counts.chunks:
-            raise IndexMismatchError(f"The vector store holds {held} of {counts.chunks} chunks.", _REINDEX)
 
     def claim(self) -> None:
         """Before the first write: refuse another model's index, or note this model as its maker."""
@@ -134,10 +171,20 @@ class Index:
             self.check()
         else:
             self._note_model()
+        _ = self.lexical  # a rebuild needs the turn, which the thread that writes does not have
 
     def _note_model(self) -> None:
         identity = self.embedder.identity
-        self.documents.set_index_state(MODEL_STATE, {**identity.as_json(), "fingerprint": identity.fingerprint})
+        state = {**identity.as_json(), "fingerprint": identity.fingerprint}
+        if state != self.documents.index_state(MODEL_STATE):
+            self.documents.set_index_state(MODEL_STATE, state, is_change=True)
+
+    def _note_mixture(self) -> None:
+        """From the first replaced vector to the last, no model may answer from them."""
+        made_by, identity = self.documents.index_state(MODEL_STATE), self.embedder.identity
+        if isinstance(made_by, Mapping) and made_by.get("fingerprint") not in {None, identity.fingerprint}:
+            mixed = {"name": f"{made_by.get('name')}, in part replaced by {identity.name}"}
+            self.documents.set_index_state(MODEL_STATE, mixed, is_change=True)
 
     # Writing
 
@@ -148,6 +195,7 @@ class Index:
             by_collection.setdefault(write.collection, []).append(write)
         for collection, group in by_collection.items():
             ids = [chunk_id for write in group for chunk_id, _, _ in write.chunks]
+            self.turn.confirm()
             self.documents.stage(collection, ids)
             if ids:
                 scopes = [facts(write.scope) for write in group for _ in write.chunks]
@@ -168,6 +216,7 @@ class Index:
         """Delete from both indexes what the database no longer knows; returns how many chunks."""
         purged = 0
         for collection in self.documents.stale_collections():
+            self.turn.confirm()
             while stale := self.documents.stale(collection, _STALE_BATCH):
                 self.vectors.delete(collection, stale)
                 self.lexical.write(deleted=stale)
@@ -185,7 +234,12 @@ class Index:
 
         Raises:
             IndexMismatchError: a stored chunk is longer than the configured model reads.
+            BusyError: another process is bringing documents in.
         """
+        with self.turn:
+            return self._rebuild(progress)
+
+    def _rebuild(self, progress: Progress | None) -> int:
         identity, total, done = self.embedder.identity, self.documents.counts().chunks, 0
         if self._discard_vectors and "vectors" not in self.__dict__:
             self._discard_vectors()  # a damaged store cannot even be asked to drop a collection
@@ -215,6 +269,7 @@ class Index:
             self._refuse_too_long(texts)
             made = self.embedder.embed_documents(texts)
             rows = [(chunk.chunk_id, row.tobytes()) for chunk, row in zip(missing, made, strict=True)]
+            self._note_mixture()
             self.documents.replace_vectors(fingerprint, rows)
             known = dict(rows)
         else:

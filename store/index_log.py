@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from store.columns import digest
 from store.database import Database
 from store.statements import batches, insert_for, upsert
 from store.tables import chunks, counters, failures, index_state, stale_chunks
+from store.turn import Turn
 
 DOCUMENTS_LOCK = "documents"
 """Writers of documents take turns on PostgreSQL under this name, so that none can deadlock another."""
@@ -32,6 +33,10 @@ class IndexLog:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    def turn(self, report: Callable[[str], None] | None = None) -> Turn:
+        """The right to bring documents in; see there."""
+        return Turn(self._database, report=report)
 
     def revision(self) -> int:
         """A number that every change of documents raises in its own transaction; 0 for an untouched database."""
@@ -85,9 +90,14 @@ class IndexLog:
         with self._database.connect() as connection:
             return connection.scalar(select(index_state.c.value).where(index_state.c.key == key))
 
-    def set_index_state(self, key: str, value: object) -> None:
-        """Store one JSON value, such as the identity of the embedding model; None removes the key."""
+    def set_index_state(self, key: str, value: object, *, is_change: bool = False) -> None:
+        """Store one JSON value, such as the identity of the embedding model; None removes the key.
+
+        ``is_change`` counts it as a change of documents: every process then looks at them anew.
+        """
         with self._database.begin(DOCUMENTS_LOCK) as connection:
+            if is_change:
+                raise_revision(connection, self._database.dialect)
             if value is None:
                 connection.execute(delete(index_state).where(index_state.c.key == key))
                 return

@@ -11,7 +11,7 @@ from bot.answering.support import HALF_TRUST_TERMS, Background
 from discovery.platforms import PlatformNames
 from discovery.vocabulary import PlatformCache
 from store.database import Database
-from store.errors import UsageError
+from store.errors import IndexMismatchError, ModelError, UsageError
 from store.fusion import RouteWeights
 from store.index import Index
 from store.records import Visibility
@@ -84,7 +84,11 @@ class CorpusWatch:
         self._corpus: Corpus | None = None
 
     def current(self) -> Corpus:
-        """The corpus at the documents' present revision."""
+        """The corpus at the documents' present revision.
+
+        Raises:
+            ModelError: another process has built the index with another embedding model.
+        """
         corpus = self._corpus
         asked = self._index.changes, self._clock()
         if corpus and asked[0] == self._asked[0] and asked[1] - self._asked[1] < _CHECK_SECONDS:
@@ -100,6 +104,11 @@ class CorpusWatch:
 
     def _measured(self, revision: int) -> Corpus:
         documents = self._index.documents
+        try:
+            self._index.check_model()
+        except IndexMismatchError as error:
+            step = "Start this process again with that model, or run `gaplight reindex`."
+            raise ModelError(error.problem, step) from error
         return Corpus(
             revision,
             documents.counts().chunks,
