@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import re
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from pypdf import PdfReader
 
 _OUTLINE_LIMIT = 5_000
+_OBJECT_LIMIT = 1_000_000
+_OPERATORS = 3_000_000
+"""Drawing operators that are followed in one document. Forms that draw each other make billions of a few lines; the
+text of a thousand dense pages needs two millions."""
+_SECONDS = 30.0
+"""Time of this thread after which no further page is begun, and the page at hand is given up."""
 _NO_TITLE = re.compile(r"^(untitled|microsoft \w+ - .*|.*\.(docx?|pdf|indd|tex|dvi|pptx?|xlsx?))?$", re.IGNORECASE)
 
 Headings = dict[int, list[tuple[int, str]]]
@@ -32,8 +39,10 @@ def read(source: Source) -> Document:
         LoadError: a password is needed, the file is damaged, or no page has a text layer.
     """
     reader = _opened(source.data)
-    raw, unreadable = _page_texts(reader)
+    raw, unreadable, left_out = _page_texts(reader)
     pages = tidy_pages(raw)
+    if not raw and left_out:
+        raise LoadError("What is drawn on its pages takes too long to read.", "Export it again.")
     if not raw:
         raise LoadError("The PDF has no pages.", "Export it again.")
     if len(pages.without_text) == len(raw):
@@ -49,8 +58,8 @@ def read(source: Source) -> Document:
         blocks=builder.build(),
         metadata=json_values({**facts, "pages": len(raw)}),
         language=_language(reader),
-        notes=_notes(pages, unreadable),
-        partial=bool(pages.without_text),
+        notes=_notes(pages, unreadable, left_out),
+        partial=bool(pages.without_text or left_out),
     )
 
 
@@ -59,6 +68,8 @@ def _opened(data: bytes) -> PdfReader:
 
     # Repairs of slightly wrong files are logged line by line; what a reader must know is in the document's notes.
     logging.getLogger("pypdf").setLevel(logging.ERROR)
+    if data.count(b" obj") > _OBJECT_LIMIT:
+        raise LoadError(f"The PDF has more than {_OBJECT_LIMIT:,} objects.", "Split it.")
     try:
         reader = pypdf.PdfReader(io.BytesIO(data))
         locked = reader.is_encrypted and not reader.decrypt("")
@@ -73,8 +84,36 @@ def _opened(data: bytes) -> PdfReader:
     return reader
 
 
-def _page_texts(reader: PdfReader) -> tuple[list[str], list[int]]:
-    """The raw text of each page, and the numbers of pages whose content is broken."""
+class _SpentError(BaseException):
+    """A document took too much; no :class:`Exception`, since the parser swallows those that are raised inside of it."""
+
+
+class _Budget:
+    """Counts the drawing operators of a document; called by the parser before each."""
+
+    def __init__(self) -> None:
+        self._left = _OPERATORS
+        self._until = time.thread_time() + _SECONDS
+
+    def __call__(self, *_: object) -> None:
+        """One more operator.
+
+        Raises:
+            _SpentError: that was one too many.
+        """
+        self._left -= 1
+        if self._left < 0 or (not self._left % 1000 and self.late):
+            self._left = 0
+            raise _SpentError
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return time.thread_time() > self._until
+
+
+def _page_texts(reader: PdfReader) -> tuple[list[str], list[int], int]:
+    """The raw text of each page, the numbers of pages whose content is broken, and how many were left out."""
     import pypdf
 
     texts: list[str] = []
@@ -83,13 +122,18 @@ def _page_texts(reader: PdfReader) -> tuple[list[str], list[int]]:
         count = len(reader.pages)
     except (pypdf.errors.PyPdfError, RecursionError, KeyError, AttributeError, TypeError) as error:
         raise LoadError(f"The PDF is damaged or cut short ({error}).", "Export it again.") from error
+    budget = _Budget()
     for number in range(count):
+        if budget.late:
+            return texts, unreadable, count - number
         try:
-            texts.append(clean(reader.pages[number].extract_text()))
+            texts.append(clean(reader.pages[number].extract_text(visitor_operand_before=budget)))
+        except _SpentError:
+            return texts, unreadable, count - number
         except Exception:  # noqa: BLE001  the parser raises anything on a broken page; the page is reported by number
             texts.append("")
             unreadable.append(number + 1)
-    return texts, unreadable
+    return texts, unreadable, 0
 
 
 def _add_pages(pages: Pages, outline: Headings, builder: BlockBuilder) -> None:
@@ -161,8 +205,10 @@ def _language(reader: PdfReader) -> str:
     return language_code(str(value) if value is not None else "")
 
 
-def _notes(pages: Pages, unreadable: Sequence[int]) -> tuple[str, ...]:
+def _notes(pages: Pages, unreadable: Sequence[int], left_out: int) -> tuple[str, ...]:
     notes = []
+    if left_out:
+        notes.append(f"The last {left_out} pages were left out: what is drawn on them takes too long to read.")
     if pages.without_text:
         notes.append(f"No text on {_listed(pages.without_text)}; scanned pages need text recognition (OCR).")
     if unreadable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from store.errors import LoadError
 from store.loading.builder import BlockBuilder
 from store.loading.encoding import decode
 from store.loading.fence import fenced
@@ -37,6 +38,12 @@ _ADMONITIONS = frozenset(
     ("attention", "caution", "danger", "error", "hint", "important", "note", "tip", "warning", "admonition")
 )
 _TEXT = frozenset(("paragraph", "line_block", "rubric", "subtitle", "caption", "attribution", "term"))
+_LARGEST = 2_000_000
+_MOST_LINES = 50_000
+"""Characters and lines up to which markup is taken apart: docutils copies the lines of each level of nesting."""
+_INLINE_WORK = 50_000_000
+"""Marks times characters, summed over all texts of a document; a megabyte of real documentation takes a tenth."""
+_MARKS = ("*", "`", "|", "_", "[")
 _DEEPEST = 50
 """Directives inside directives that are followed; real documents nest three or four."""
 
@@ -53,11 +60,15 @@ def read(source: Source) -> Document:
     builder = BlockBuilder()
     notes = decoded.notes
     try:
+        _refuse_large(text)
         _Walker(builder).walk(_tree(text), 0)
+    except LoadError:
+        raise
     except Exception as error:  # noqa: BLE001  docutils fails in many ways on odd input; the text itself is still good
         builder = BlockBuilder()
         add_paragraphs(text, builder)
-        notes = (*notes, f"The markup could not be read ({type(error).__name__}); taken as plain text.")
+        why = "is too large to be taken apart" if isinstance(error, _TooLargeError) else _unread(error)
+        notes = (*notes, f"The markup {why}; taken as plain text.")
     return Document(
         title=builder.first_heading or title_from_name(source.name),
         blocks=builder.build(),
@@ -66,10 +77,46 @@ def read(source: Source) -> Document:
     )
 
 
+def _unread(error: Exception) -> str:
+    return f"could not be read ({type(error).__name__})"
+
+
+class _TooLargeError(Exception):
+    """More than docutils takes apart within memory and time."""
+
+
+def _refuse_large(text: str) -> None:
+    if len(text) > _LARGEST or text.count("\n") > _MOST_LINES:
+        raise _TooLargeError
+
+
 def _tree(text: str) -> Any:
     from docutils.core import publish_doctree
+    from docutils.parsers.rst import Parser
 
-    return publish_doctree(text, settings_overrides={**_SETTINGS, "doctitle_xform": False})
+    return publish_doctree(
+        text, parser=Parser(inliner=_inliner()), settings_overrides={**_SETTINGS, "doctitle_xform": False}
+    )
+
+
+def _inliner() -> Any:
+    """What reads marks within lines, as long as they are few enough: the time for those without an end is the product
+    of their number and the length of the text.
+    """
+    from docutils import nodes
+    from docutils.parsers.rst.states import Inliner
+
+    inliner = Inliner()
+    parse, left = inliner.parse, _INLINE_WORK
+
+    def patient(text: str, lineno: int, memo: Any, parent: Any) -> Any:
+        nonlocal left
+        left -= len(text) * sum(map(text.count, _MARKS))
+        return parse(text, lineno, memo, parent) if left >= 0 else ([nodes.Text(text)], [])
+
+    # Its own class is looked at by name, so that no other can be derived from it.
+    inliner.parse = patient  # type: ignore[method-assign]
+    return inliner
 
 
 class _Walker:
