@@ -51,7 +51,7 @@ def measure(work, folders, chunks, questions):
     work.mkdir(parents=True, exist_ok=True)
     app = App(Settings(data=work, embedding={"cache": MODEL_CACHE}))
     app.index.embedder = _HashedDocuments(app.index.embedder)
-    sentences = _sentences(folders)
+    sentences = sentences_of(folders)
     choice = random.Random(50)
     asked = _fill(app.index, sentences, chunks, choice, questions)
     engine = app.engine
@@ -89,7 +89,7 @@ def _rest(replies):
     )
 
 
-def _sentences(folders):
+def sentences_of(folders):
     text = "\n".join(
         path.read_text(encoding="utf-8", errors="replace")
         for folder in folders
