@@ -16,6 +16,7 @@ def main() -> None:
     # Set before any library reads them: nothing of ours phones home or asks a hub while questions are answered.
     os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     from bot.cli import app
     from bot.cli.output import show_error
     from store.errors import GaplightError

@@ -16,6 +16,8 @@ CREDENTIALS = (
     "DISCORD_TOKEN",
     "GITHUB_TOKEN",
     "LLM_API_KEY",
+    "EMBEDDING_API_KEY",
+    "VECTORS_API_KEY",
     "DATABASE_URL",
 )
 """Every secret there is."""

@@ -227,7 +227,9 @@ def load_settings(config: Path | None = None, data: Path | None = None) -> Setti
         values[_FROM_ENVIRONMENT] = SecretStr(secret)
     _refuse_unknown_variables()
     try:
-        return Settings(**values)
+        settings = Settings(**values)
+        # The environment wins over the file, and what is said for this one call over both.
+        return settings if data is None else settings.model_copy(update={"data": data})
     except ValidationError as error:
         raise _explained(error, config or DEFAULT_CONFIG) from error
 

@@ -40,9 +40,12 @@ def test_the_environment_wins_over_the_file_key_by_key(monkeypatch):
     assert (settings.gate.mode, settings.gate.support, settings.answer.passages) == ("off", 0.4, 5)
 
 
-def test_the_command_line_wins_over_the_file_for_the_data_folder():
+def test_the_command_line_wins_over_file_and_environment_for_the_data_folder(monkeypatch):
     write('data = "from-file"\n')
     assert load_settings().data == Path("from-file")
+    assert load_settings(data=Path("given")).data == Path("given")
+    monkeypatch.setenv("GAPLIGHT_DATA", "from-environment")
+    assert load_settings().data == Path("from-environment")
     assert load_settings(data=Path("given")).data == Path("given")
 
 
