@@ -23,6 +23,7 @@ from store.chunking import CHUNKER_VERSION
 from store.database import Database, is_postgresql, open_database
 from store.documents import DocumentStore
 from store.embedding import Embedder, ModelIdentity
+from store.exact_vectors import ExactVectors
 from store.gaps import GapStore
 from store.index import Index
 from store.lexical import LexicalIndex
@@ -30,6 +31,7 @@ from store.lexical_tantivy import TantivyIndex
 from store.lock import hold
 from store.postings import PostingsIndex
 from store.posts import PostStore
+from store.query_cache import CachedQueries
 from store.questions import QuestionStore
 from store.text import TOKENISER_VERSION
 from store.vectors import ChromaVectors, VectorIndex, embedded_client
@@ -320,10 +322,10 @@ class App:
         if chosen.is_remote:
             embedder = remote_embedder(self.settings, self.documents)
             self._opened.callback(embedder.close)
-            return embedder
+            return CachedQueries(embedder)
         from store.models import load
 
-        return load(
+        local = load(
             chosen.model,
             cache=self.settings.model_cache,
             precision=chosen.precision,
@@ -331,15 +333,16 @@ class App:
             engine="auto" if chosen.engine == "remote" else chosen.engine,
             progress=self._report,
         )
+        return CachedQueries(local)
 
     def _vectors(self, identity: ModelIdentity) -> VectorIndex:
         if self.settings.vectors.url:
             vectors = server_vectors(self.settings, self.documents, identity.fingerprint)
             self._opened.callback(vectors.close)
-            return vectors
+            return ExactVectors(vectors, self.database, identity.fingerprint)
         client = embedded_client(self.settings.data / "vectors")
         self._opened.callback(client.close)
-        return ChromaVectors(client, identity.fingerprint)
+        return ExactVectors(ChromaVectors(client, identity.fingerprint), self.database, identity.fingerprint)
 
     def _discard_vectors(self) -> None:
         shutil.rmtree(self.settings.data / "vectors", ignore_errors=True)

@@ -64,6 +64,10 @@ class _LocalEmbedder(CheckedEmbedder):
     def _query_tokens(self) -> int:
         return max(1, self._query_room)
 
+    def _query_windows(self, text: str) -> list[str]:
+        # Each token stands for at least one byte: a question that is surely short enough need not be counted.
+        return [text] if len(text.encode()) <= self._query_room else super()._query_windows(text)
+
     def _has_tokens(self, text: str) -> bool:
         return self.count_tokens(text) > 0
 

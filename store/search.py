@@ -18,7 +18,7 @@ from store.language import detect_language
 from store.lexical import LexicalHit, idf
 from store.model_probe import covers
 from store.records import Passage, ScopeFilter, StoredChunk
-from store.searchable import Searchable
+from store.searchable import Dense, Searchable
 from store.text import Term, informative, stems, terms
 from store.vectors import Vector, VectorHit
 
@@ -174,14 +174,9 @@ class Searcher:
         self, vector: Vector, collections: Sequence[str], scope: ScopeFilter
     ) -> tuple[list[VectorHit] | None, str]:
         try:
-            found = [
-                hit
-                for collection in collections
-                for hit in self._index.vectors.query(collection, vector, OVERSAMPLE, scope)
-            ]
+            return all_nearest(self._index.vectors, collections, vector, OVERSAMPLE, scope), ""
         except UnavailableError as error:
             return None, error.problem
-        return sorted(found, key=lambda hit: (-hit.score, hit.chunk_id))[:OVERSAMPLE], ""
 
     def _terms(self, read: Sequence[Term]) -> list[QuestionTerm]:
         """The informative words with their weights; all words when none is informative."""
@@ -233,6 +228,18 @@ class Searcher:
             if len(kept) >= limit:
                 break
         return kept[:limit]
+
+
+def all_nearest(
+    vectors: Dense, collections: Sequence[str], vector: Vector, limit: int, scope: ScopeFilter
+) -> list[VectorHit]:
+    """The nearest chunks of all these collections, best first.
+
+    Raises:
+        UnavailableError: one of them cannot be searched; what the others have is then no answer either.
+    """
+    found = [hit for collection in collections for hit in vectors.query(collection, vector, limit, scope)]
+    return sorted(found, key=lambda hit: (-hit.score, hit.chunk_id))[:limit]
 
 
 def document_of(chunk_id: str) -> str:

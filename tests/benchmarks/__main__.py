@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from bot.demo_corpus import write_package_descriptions
-from tests.benchmarks import asking, chatting, ingesting
+from tests.benchmarks import asking, chatting, filtering, ingesting
 
 
 def main() -> None:
@@ -25,6 +25,9 @@ def main() -> None:
     parser.add_argument(
         "--chat", type=int, default=0, metavar="N", help="measure a burst of N questions in chat instead"
     )
+    parser.add_argument(
+        "--filters", action="store_true", help="measure scopes and many collections in --chunks chunks instead"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gaplight-bench-") as name:
         work = Path(name)
@@ -34,6 +37,8 @@ def main() -> None:
             folders = [work / "packages"]
         if options.chat:
             rows = chatting.measure(work / "chat", folders, options.chat)
+        elif options.filters:
+            rows = filtering.measure(work / "filters", options.chunks)
         else:
             rows = ingesting.measure(work / "ingest", folders)
             rows += asking.measure(work / "ask", folders, options.chunks, options.questions)

@@ -53,7 +53,7 @@ def make(tmp_path, process, minilm, clock, request):
         collection = request.node.name
         app = App(Settings(data=tmp_path, vectors=chosen, documents={"collection": collection}))
         app.index.embedder = minilm
-        app.index.vectors._breaker = CircuitBreaker(BreakerPolicy(failures=2, rest=10.0), clock)
+        app.index.vectors._others._breaker = CircuitBreaker(BreakerPolicy(failures=2, rest=10.0), clock)
         apps.append(app)
         return app
 
