@@ -27,6 +27,7 @@ from bot.cli import (
     run,
     stats,
     topics,
+    transfer,
     verify,
 )
 from bot.cli.state import State
@@ -89,6 +90,7 @@ for family in (
     judging,
     stats,
     care,
+    transfer,
     demo,
 ):
     family.register(app)
