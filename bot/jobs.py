@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 JOBS = ("digest", "refresh", "resume", "regression", "tidy", "retention")
 """Names of all jobs that an installation can have."""
-_SUCCESS = "job-success"
+_SUCCESS = "job:succeeded"
 """Kind of the claims that say when a job last succeeded; one for each, finished anew with every success."""
 _POST_DAYS = 400
 """Older messages of ours are forgotten: their buttons say so from then on."""

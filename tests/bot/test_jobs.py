@@ -80,6 +80,8 @@ def test_how_a_job_ended_is_told_and_its_success_outlives_the_process(settings):
     runner(application, ended=lambda job, succeeded: ended.append((job, succeeded))).run_due()
     assert ("retention", True) in ended
     assert last_successes(application.questions)["retention"] >= now
+    application.questions.delete_before(now + timedelta(days=1))
+    assert "retention" in last_successes(application.questions)
     application.close()
     again = App(settings)
     assert set(last_successes(again.questions)) == {job for job, succeeded in ended if succeeded}

@@ -121,6 +121,37 @@ def _shows(discord, thread, words):
     return thread in discord.world.channels and any(words in text for text in discord.texts(thread))
 
 
+@pytest.mark.slow
+def test_where_a_machine_reads_the_log_every_line_is_json_to_the_last(tmp_path, data, model_cache):
+    (tmp_path / "token").write_text("xoxb-1\n")
+    environment = {
+        **os.environ,
+        "GAPLIGHT_SERVER__LOG_FORMAT": "json",
+        "GAPLIGHT_SERVER__PORT": "0",
+        "GAPLIGHT_EMBEDDING__CACHE": str(model_cache),
+    }
+    command = [sys.executable, "-m", "bot", "--data", str(data), "run", "--only"]
+    with subprocess.Popen([*command, "scheduler"], env=environment, stderr=subprocess.PIPE, text=True) as bot:
+        first = json.loads(bot.stderr.readline())
+        bot.send_signal(signal.SIGTERM)
+        rest = [json.loads(line) for line in bot.stderr]
+    assert "Running: scheduler" in first["message"]
+    assert rest[-1]["message"] == "Stopped."
+    assert bot.returncode == 0
+    refused = subprocess.run(
+        [*command, "slack"],
+        env={**environment, "SLACK_BOT_TOKEN_FILE": str(tmp_path / "token")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    (line,) = refused.stderr.splitlines()
+    assert json.loads(line)["level"] == "critical"
+    assert "SLACK_APP_TOKEN is not set" in json.loads(line)["message"]
+    assert refused.returncode == 2
+
+
 def test_a_wrong_token_ends_it_with_the_page_that_has_the_right_one(served, data, model_cache):
     slack = served.enter(FakeSlack())
     ended = subprocess.run(
