@@ -79,6 +79,13 @@ def _disk(app: App) -> Iterator[Finding]:
 def _database(app: App) -> Iterator[Finding]:
     counts = app.documents.counts()
     yield Finding("database", Verdict.OK, f"{app.database.url_without_password}, {counts.documents} documents")
+    if app.database.dialect == "postgresql" and not app.settings.vectors.url:
+        yield Finding(
+            "database",
+            Verdict.WARNING,
+            "The vectors are in the data folder: no second process would find those of this one in the same database.",
+            "Run one process only, or set vectors.url to a Chroma server; docs/scaling.md says how.",
+        )
 
 
 def _model(app: App) -> Iterator[Finding]:
@@ -157,9 +164,7 @@ def _llm(app: App) -> Iterator[Finding]:
 def _connections(app: App) -> Iterator[Finding]:
     """Which remote ends are configured; none of them is needed."""
     settings: Settings = app.settings
-    present = [
-        name for name in ("SLACK_BOT_TOKEN", "DISCORD_TOKEN", "GITHUB_TOKEN", "LLM_API_KEY") if credential(name)
-    ]
+    present = [name for name in ("SLACK_BOT_TOKEN", "DISCORD_TOKEN", "GITHUB_TOKEN", "LLM_API_KEY") if credential(name)]
     remote = [f"vectors at {settings.vectors.url}"] if settings.vectors.url else []
     text = ", ".join([*remote, *(f"{name} is set" for name in present)]) or "none configured, none needed"
     yield Finding("connections", Verdict.OK, text)

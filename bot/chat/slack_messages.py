@@ -202,9 +202,14 @@ class Messages:
     async def _change(
         self, channel: str, message: str, text: str, blocks: Sequence[Mapping[str, Any]], key: str
     ) -> None:
-        metadata = {"metadata": _metadata(key)} if key else {}
         await self.calls.call(
-            "chat.update", channel=channel, ts=message, text=text, blocks=list(blocks), **metadata, **_INERT
+            "chat.update",
+            channel=channel,
+            ts=message,
+            text=text,
+            blocks=list(blocks),
+            metadata=_metadata(key) if key else None,
+            **_INERT,
         )
 
 

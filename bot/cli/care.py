@@ -16,7 +16,7 @@ from bot.settings import DEFAULT_CONFIG
 from store.errors import ConflictError, UnavailableError
 
 if TYPE_CHECKING:
-    from bot.checks import Finding
+    from bot.finding import Finding
 
 model_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The embedding model.")
 
@@ -64,7 +64,8 @@ def _quoted(path: Path) -> str:
 
 def doctor(context: typer.Context, as_json: _Json = False) -> None:
     """Check everything that can be wrong, and say the step that mends it."""
-    from bot.checks import Verdict, examine
+    from bot.checks import examine
+    from bot.finding import Verdict
 
     with opened(context.ensure_object(State).settings, report) as app:
         findings = list(examine(app))

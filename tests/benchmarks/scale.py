@@ -148,7 +148,9 @@ def _search(options):
         print(f"{label:<44} {middle['search']:8.1f} {p95:8.1f} {middle['dense']:10.1f} {middle['lexical']:12.1f}")
     print(f"memory at its highest: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GB")
     parts = {"database": "gaplight.db*", "vectors": "vectors/**/*", "words": "lexical/**/*"}
-    sizes = {name: sum(f.stat().st_size for f in options.work.glob(glob) if f.is_file()) for name, glob in parts.items()}
+    sizes = {
+        name: sum(f.stat().st_size for f in options.work.glob(glob) if f.is_file()) for name, glob in parts.items()
+    }
     print("disk: " + json.dumps({name: f"{size / 2**30:.2f} GB" for name, size in sizes.items()}))
     app.close()
 

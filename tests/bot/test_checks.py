@@ -113,3 +113,13 @@ def test_tokens_are_named_and_never_shown(make, monkeypatch):
     found = list(examine(make(vectors={"url": "http://x.example"})))
     assert found[-1].text == "vectors at http://x.example, GITHUB_TOKEN is set"
     assert "hunter2" not in str(found)
+
+
+@pytest.mark.postgres
+def test_vectors_in_a_folder_are_not_shared_with_the_database(make, tmp_path, postgres):
+    """Two processes on one database would each miss what the other has embedded."""
+    app = make(database={"url": postgres.empty_schema()})
+    ingest(app, tmp_path)
+    warned = [finding for finding in examine(app) if finding.verdict is Verdict.WARNING]
+    assert [finding.check for finding in warned] == ["database"]
+    assert "set vectors.url to a Chroma server" in warned[0].advice

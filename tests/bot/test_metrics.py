@@ -22,7 +22,11 @@ UNANSWERABLE = "Where is the zanzibar ledger of Bartholomew?"
 def values(metrics):
     """Every sample of the page: (name, label values by label name) → number."""
     families = text_string_to_metric_families(metrics.page().decode())
-    return {(s.name, *(value for _, value in sorted(s.labels.items()))): s.value for family in families for s in family.samples}
+    return {
+        (s.name, *(value for _, value in sorted(s.labels.items()))): s.value
+        for family in families
+        for s in family.samples
+    }
 
 
 @pytest.fixture(scope="module")
