@@ -120,7 +120,7 @@ class Engine:
             if not log:
                 return reply
             reply = _timed(self._logged(question, text, reply, judged, identity), started)
-            logger.info("Question from %s: %s", question.platform, outline(reply))
+            logger.info("Question from %s: %s", question.platform, outline(question, reply))
             self._parts.observer.asked(question, reply)
             return reply
 

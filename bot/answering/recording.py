@@ -6,7 +6,7 @@ from datetime import datetime
 
 from discovery.gap_log import Exposure
 from store.questions import QuestionRecord
-from store.records import Question, Reply, Rule
+from store.records import Question, Reply, Rule, Visibility
 from store.search import SearchResult
 
 
@@ -36,10 +36,14 @@ def telling(reply: Reply, *, own_words: bool) -> tuple[Rule, ...]:
     return tuple(rule for rule in reply.rules if rule is not Rule.GENERAL_KNOWLEDGE_ANSWER)
 
 
-def outline(reply: Reply) -> str:
-    """How a question ended, in one line for the log; nothing of what was asked or answered."""
+def outline(question: Question, reply: Reply) -> str:
+    """How a question ended, in one line for the log; nothing of what was asked or answered.
+
+    The id of a gap is made from its wording, so that a guess can be checked by it: it is named for public ones only.
+    """
     ended = f"{reply.status.value}, {reply.reason.value}" if reply.reason else reply.status.value
-    gap = f", gap {reply.gap.id[:8]}" if reply.gap else ""
+    named = reply.gap.id[:8] if reply.gap and question.visibility is Visibility.PUBLIC else "asked in private"
+    gap = f", gap {named}" if reply.gap else ""
     return f"{ended}{gap}, support {reply.support:.2f}, {reply.timings_ms.get('total', 0.0):.0f} ms"
 
 
