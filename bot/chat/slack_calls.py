@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
@@ -15,6 +16,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.chat.api_counts import ApiCounts
 from store.errors import UnavailableError
+from store.net_addresses import same_host
 
 logger = logging.getLogger(__name__)
 
@@ -182,12 +184,14 @@ class SlackCalls:
                     return done
 
     async def respond(self, url: str, body: Mapping[str, Any]) -> None:
-        """Post to the address that came with a command or a click.
+        """Post to the address that came with a command or a click, if it is Slack's.
 
         Raises:
-            RefusedError: the address is no longer good.
+            RefusedError: the address is no longer good, or leads elsewhere.
             UnavailableError: it did not work within the time that is allowed.
         """
+        if not (_is_slack(url) or same_host(url, self.client.base_url)):
+            raise RefusedError("a response", "foreign_address")
         deadline = _now() + self._options.patience
         pause = self._options.first_pause
         while True:
@@ -231,7 +235,7 @@ class SlackCalls:
         if session is None:
             raise UnavailableError("The connection to Slack is closed.", "")
         try:
-            async with self._open, session.post(url, json=body) as response:
+            async with self._open, session.post(url, json=body, allow_redirects=False) as response:
                 text = await response.text()
                 status, retry_after = response.status, response.headers.get("Retry-After")
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -265,6 +269,11 @@ class _Passing(Exception):  # noqa: N818 - a state, not a fault of ours
         super().__init__(problem)
         self.unclear = unclear
         self.retry_after = retry_after
+
+
+def _is_slack(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "https" and (parts.hostname or "").endswith(".slack.com")
 
 
 def _explained(method: str, error: SlackApiError) -> Exception:

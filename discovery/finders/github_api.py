@@ -121,6 +121,8 @@ class GithubApi:
             if known and data is None:
                 self._known.move_to_end(url)
                 return known.data
+            if data is None:  # PyGithub takes a redirect that it does not follow for an empty answer
+                raise UnavailableError(f"GitHub gave no data for {path}.", "Check github.api_url, or try again later.")
             self._remember(url, answered.get("etag", ""), data)
             return data
 
