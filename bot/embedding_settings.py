@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bot.section import RemoteUrl, Section
+from bot.section import Section, with_key
 
 
 class EmbeddingSettings(Section):
@@ -23,7 +23,7 @@ class EmbeddingSettings(Section):
     engine: Literal["auto", "onnx", "sentence-transformers", "remote"] = "auto"
     cache: Path | None = None
     threads: int | None = Field(default=None, ge=1)
-    base_url: RemoteUrl = ""
+    base_url: Annotated[str, with_key("EMBEDDING_API_KEY", "http://127.0.0.1:8080/v1")] = ""
     tokenizer: Path | None = None
     max_tokens: int | None = Field(default=None, ge=16)
     query_prefix: str | None = None

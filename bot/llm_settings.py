@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from bot.section import RemoteUrl, Section
+from bot.section import Section, with_key
 
 _SMALLEST_PROMPT = 512
 
@@ -19,7 +19,7 @@ class LlmSettings(Section):
     request, such as ``{ max_completion_tokens = 800, temperature = 1 }``.
     """
 
-    base_url: RemoteUrl = ""
+    base_url: Annotated[str, with_key("LLM_API_KEY", "http://127.0.0.1:11434/v1")] = ""
     model: str = ""
     grading: bool = False
     allow_private: bool = False

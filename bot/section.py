@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from store.net_addresses import checked_address
+
+
+def with_key(secret: str, example: str) -> AfterValidator:
+    """Checks an address for which there is one key; see :func:`store.net_addresses.checked_address`."""
+    return AfterValidator(partial(checked_address, secret=secret, example=example))
+
 
 RemoteUrl = Annotated[str, AfterValidator(checked_address)]
 """The address of a remote end; empty where there is none. See :func:`store.net_addresses.checked_address`."""

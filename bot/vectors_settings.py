@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from bot.section import RemoteUrl, Section
+from bot.section import Section, with_key
 from store.chroma_address import CLOUD_HEADER, DEFAULT_DATABASE, DEFAULT_TENANT
 
 
@@ -16,17 +16,9 @@ class VectorsSettings(Section):
     The key for a proxy in front of it, or for Chroma Cloud, comes from VECTORS_API_KEY and is sent in ``key_header``.
     """
 
-    url: RemoteUrl = ""
+    url: Annotated[str, with_key("VECTORS_API_KEY", "http://127.0.0.1:8000")] = ""
     tenant: str = DEFAULT_TENANT
     database: str = DEFAULT_DATABASE
     key_header: str = CLOUD_HEADER
     question_seconds: float = Field(default=3, gt=0)
     write_seconds: float = Field(default=60, gt=0)
-
-    @field_validator("url")
-    @classmethod
-    def _holds_no_key(cls, value: str) -> str:
-        address = urlsplit(value)
-        if address.username or address.password:
-            raise ValueError("a key in an address ends up in logs; put it into VECTORS_API_KEY")
-        return value

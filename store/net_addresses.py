@@ -34,8 +34,13 @@ _SECRET_PARAMETER = re.compile(
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-def checked_address(value: str) -> str:
+def checked_address(value: str, secret: str = "", example: str = "") -> str:
     """An address as it was given, if it may be one; empty stays empty, for remote ends that are not used.
+
+    Args:
+        value: as it was given.
+        secret: name of the secret in which a key for this remote end belongs; empty where there are several.
+        example: an address such as is expected here.
 
     Raises:
         ValueError: it is refused; says why, without what is secret in it.
@@ -47,9 +52,14 @@ def checked_address(value: str) -> str:
         raise ValueError(f"{shown!r} holds white space or control characters")
     parts = urlsplit(value)
     if parts.scheme.lower() not in _SCHEMES or not parts.hostname:
-        raise ValueError(f"{shown!r} is no address such as https://HOST/PATH")
+        raise ValueError(
+            f"{shown!r} cannot be used: an address such as {example} is expected"
+            if example
+            else f"{shown!r} is no address such as https://HOST/PATH"
+        )
     if parts.username is not None or parts.password is not None or "@" in parts.netloc:
-        raise ValueError("a key in an address ends up in logs; give it as the secret that the documentation names")
+        step = f"put it into {secret}" if secret else "give it as the secret that the documentation names"
+        raise ValueError(f"a key in an address ends up in logs; {step}")
     if "\\" in value:
         raise ValueError(f"{shown!r} holds a backslash, which programs read differently")
     _ = parts.port  # raises ValueError for what is no port
