@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import select
+import selectors
 import socket
 import threading
 import time
@@ -62,17 +62,25 @@ class Relay:
                 threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client):
-        with contextlib.suppress(OSError), client, socket.create_connection(self._server) as server:
+        # A selector, because select() takes no descriptor above 1023, and a long test run has more open.
+        with (
+            contextlib.suppress(OSError),
+            client,
+            socket.create_connection(self._server) as server,
+            selectors.DefaultSelector() as watched,
+        ):
             with self._lock:
                 self._open |= {client, server}
+            watched.register(client, selectors.EVENT_READ)
+            watched.register(server, selectors.EVENT_READ)
             while True:
                 if self.state == "hanging":
                     time.sleep(0.02)
                     if client.fileno() == -1 or client not in self._open:
                         return
                     continue
-                ready, _, _ = select.select([client, server], [], [], 0.05)
-                for one in ready:
+                for key, _ in watched.select(0.05):
+                    one = key.fileobj
                     data = one.recv(65536)
                     if not data:
                         return
