@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 
@@ -78,6 +79,20 @@ class CircuitBreaker:
             state = admitted(self._state, self._clock())
             self._state = state or self._state
             return state is not None
+
+    @contextmanager
+    def reporting(self, worked: Callable[[BaseException], bool | None]) -> Iterator[None]:
+        """Report how a call that was let through ends.
+
+        Args:
+            worked: of an exception, whether the other side did its part; None when the exception says nothing of it.
+        """
+        try:
+            yield
+        except BaseException as error:
+            {True: self.succeeded, False: self.failed, None: self.abandoned}[worked(error)]()
+            raise
+        self.succeeded()
 
     def succeeded(self) -> None:
         """A call worked."""

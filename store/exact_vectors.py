@@ -20,6 +20,7 @@ from sqlalchemy import Text, cast, func, select
 from store.database import Database
 from store.index_log import IndexLog
 from store.records import ScopeFilter
+from store.scopes import carries
 from store.tables import chunk_vectors, chunks, documents
 from store.vectors import Vector, VectorHit, VectorIndex, Vectors, scope_condition
 
@@ -229,8 +230,7 @@ def _chosen(overview: _Overview, key: _Key, scope: ScopeFilter) -> _Choice:
 
 
 def _passes(text: str, scope: ScopeFilter) -> bool:
-    has = json.loads(text) or {}
-    return all(set(values) & set(has.get(key, ())) for key, values in scope.items())
+    return carries(json.loads(text) or {}, scope)
 
 
 def _nearest(kept: _Kept, vector: Vector, limit: int) -> list[VectorHit]:

@@ -17,6 +17,7 @@ from store.embedding import Embedder
 from store.index import Index
 from store.lexical import K1, B, LexicalHit, LexicalIndex, idf
 from store.records import ScopeFilter, StoredChunk
+from store.scopes import carries
 from store.source_ingest import Prepared
 from store.text import stems
 from store.vectors import Vector, VectorHit, VectorIndex
@@ -105,7 +106,7 @@ class _Dense:
     def query(self, collection: str, vector: Vector, limit: int, scope: ScopeFilter) -> list[VectorHit]:
         found = self._vectors().query(collection, vector, limit, scope)
         hits = [hit for hit in found if not hit.chunk_id.startswith(self._hidden)]
-        if collection == self._document.source.collection and _passes(self._document.scope, scope):
+        if collection == self._document.source.collection and carries(self._document.scope, scope):
             scores = np.clip(self._document.vectors @ vector, -1.0, 1.0)
             pairs = zip(self._document.chunks, scores, strict=True)
             hits += [VectorHit(chunk_id, float(score)) for (chunk_id, _), score in pairs]
@@ -142,7 +143,7 @@ class _Lexical:
         found = self._lexical.search(ratios, limit, collections, scope)
         hits = [hit for hit in found if not hit.chunk_id.startswith(self._hidden)]
         for piece in self._pieces:
-            if piece.stored.collection in collections and _passes(piece.stored.scope, scope or {}):
+            if piece.stored.collection in collections and carries(piece.stored.scope, scope or {}):
                 score = sum(weight * self._share(piece, stem) for stem, weight in both.items())
                 hits += [LexicalHit(piece.id, score)] if score > 0 else []
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
@@ -154,7 +155,3 @@ class _Lexical:
         """BM25 without its idf; see :mod:`store.lexical` for the constants."""
         count = piece.counts[stem]
         return count * (K1 + 1) / (count + K1 * (1 - B + B * piece.length / self._mean_terms))
-
-
-def _passes(has: Mapping[str, Sequence[str]], wanted: ScopeFilter) -> bool:
-    return all(set(values) & set(has.get(key, ())) for key, values in wanted.items())

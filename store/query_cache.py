@@ -7,12 +7,12 @@ searches together.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
+from collections.abc import Iterator
 
 import numpy as np
 
 from store.embedding import Embedder, ModelIdentity, Vectors
+from store.recent import Recent
 
 REMEMBERED = 1024
 """Questions; with 384 dimensions that is 1.6 MB."""
@@ -31,9 +31,7 @@ class CachedQueries:
 
     def __init__(self, engine: Embedder, remembered: int = REMEMBERED) -> None:
         self._engine = engine
-        self._remembered = remembered
-        self._lock = threading.Lock()
-        self._known: OrderedDict[str, Vectors] = OrderedDict()
+        self._known: Recent[Vectors] = Recent(remembered, _LONGEST)
         self.embed_documents = engine.embed_documents
         self.count_tokens = engine.count_tokens
         self.count_tokens_many = engine.count_tokens_many
@@ -45,21 +43,12 @@ class CachedQueries:
 
     def embed_queries(self, texts: list[str]) -> Vectors:
         """See :meth:`store.embedding.Embedder.embed_queries`."""
-        with self._lock:
-            found = {text: self._known[text] for text in texts if text in self._known}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        if missing:
-            made = self._engine.embed_queries(missing)
-            # A copy of each row: a part of the matrix would keep the whole of it in memory.
-            found.update((text, row.copy()) for text, row in zip(missing, made, strict=True))
-        with self._lock:
-            for text in texts:
-                if len(text) <= _LONGEST:
-                    self._known[text] = found[text]
-                    self._known.move_to_end(text)
-            while len(self._known) > self._remembered:
-                self._known.popitem(last=False)
+        found = self._known.values(texts, self._made)
         rows = np.empty((len(texts), self.identity.dimension), dtype=np.float32)
         for place, text in enumerate(texts):
             rows[place] = found[text]
         return rows
+
+    def _made(self, texts: list[str]) -> Iterator[Vectors]:
+        # A copy of each row: a part of the matrix would keep the whole of it in memory.
+        return (row.copy() for row in self._engine.embed_queries(texts))

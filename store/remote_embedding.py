@@ -11,18 +11,17 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from store.breaker import BreakerPolicy, CircuitBreaker
-from store.embedding import ModelIdentity, Progress, Vectors, unit_length
+from store.embedding import Progress, Vectors, unit_length
 from store.embedding_checks import CheckedEmbedder, Side
 from store.errors import EndpointError, ModelError
 from store.model_probe import PROBES
 from store.remote_embedding_http import EmbeddingHttp, Endpoint
-from store.remote_embedding_identity import SAME_MODEL, agreement
+from store.remote_embedding_identity import SAME_MODEL, Known, agreement
 from store.remote_embedding_tokens import Tokens
 
 logger = logging.getLogger(__name__)
@@ -47,19 +46,11 @@ class Api(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Recognised:
-    """A model that was met, and what it gave for the probe sentences."""
-
-    identity: ModelIdentity
-    probes: Vectors
-
-
 class RemoteEmbedder(CheckedEmbedder):
     """The embedding engine ``remote``.
 
     Args:
-        model: which one it is.
+        model: which one it is, and what it gave for the probe sentences at the start.
         api: how it is asked.
         http: the connections, to give them back at the end.
         endpoint: time limits.
@@ -69,7 +60,7 @@ class RemoteEmbedder(CheckedEmbedder):
 
     def __init__(
         self,
-        model: Recognised,
+        model: Known,
         api: Api,
         http: EmbeddingHttp,
         endpoint: Endpoint,
@@ -140,18 +131,15 @@ class RemoteEmbedder(CheckedEmbedder):
                 "Run `gaplight doctor` to see what is wrong.",
             )
         seconds = self._endpoint.question_seconds
-        try:
+        with self._breaker.reporting(self._worked):
             self._verify(seconds)
-            rows = self._checked(self._api.embed(prompts, seconds))
-        except EndpointError:
-            self._breaker.failed()
-            self._doubt.set()
-            raise
-        except BaseException:
-            self._breaker.abandoned()
-            raise
-        self._breaker.succeeded()
-        return rows
+            return self._checked(self._api.embed(prompts, seconds))
+
+    def _worked(self, error: BaseException) -> bool | None:
+        if not isinstance(error, EndpointError):
+            return None
+        self._doubt.set()
+        return False
 
     def _verify(self, seconds: float) -> None:
         """After the endpoint was out of reach: whether it still is the same model."""

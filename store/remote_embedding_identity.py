@@ -38,7 +38,7 @@ class StateStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A model that has been seen before.
+    """A model that has been seen.
 
     Attributes:
         identity: as it was then.

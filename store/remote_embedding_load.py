@@ -14,7 +14,7 @@ from store.errors import EndpointError, ModelError
 from store.model_original import prefixes
 from store.model_probe import PROBES
 from store.model_sources import find_source
-from store.remote_embedding import Recognised, RemoteEmbedder, halved
+from store.remote_embedding import RemoteEmbedder, halved
 from store.remote_embedding_http import EmbeddingHttp, Endpoint
 from store.remote_embedding_identity import Known, StateStore, recognised, remember, remembered
 from store.remote_embedding_tokens import AskedTokens, EstimatedTokens, TokenizerTokens, Tokens, read_tokenizer
@@ -162,7 +162,7 @@ def _met(
     _refuse_cutting(api, tokens, identity, endpoint.batch_seconds)
     same = next((one.probes for one in known if one.identity.revision == identity.revision), probes)
     remember(store, Known(identity, same))
-    return RemoteEmbedder(Recognised(identity, probes), api, http, endpoint, tokens, options.threads)
+    return RemoteEmbedder(Known(identity, probes), api, http, endpoint, tokens, options.threads)
 
 
 def _asked_info(http: EmbeddingHttp, endpoint: Endpoint) -> ServerInfo | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from store.embedding_engines import reserved_tokens
 from store.errors import ModelError
 from store.model_probe import covered_languages
+from store.recent import Recent
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -112,24 +111,16 @@ class AskedTokens:
     def __init__(self, ask: Callable[[list[str]], list[Spans]], most: int) -> None:
         self._ask = ask
         self._most = max(1, most)
-        self._known: OrderedDict[str, Spans] = OrderedDict()
-        self._lock = threading.Lock()
+        self._known: Recent[Spans] = Recent(_REMEMBERED)
 
     def spans(self, texts: list[str]) -> list[Spans]:
         """See :meth:`Tokens.spans`."""
-        with self._lock:
-            found = {text: self._known[text] for text in texts if text in self._known}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        for start in range(0, len(missing), self._most):
-            some = missing[start : start + self._most]
-            found.update(zip(some, self._ask(some), strict=True))
-        with self._lock:
-            for text in texts:
-                self._known[text] = found[text]
-                self._known.move_to_end(text)
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
+        found = self._known.values(texts, self._asked)
         return [found[text] for text in texts]
+
+    def _asked(self, texts: list[str]) -> list[Spans]:
+        some = (texts[start : start + self._most] for start in range(0, len(texts), self._most))
+        return [spans for part in some for spans in self._ask(part)]
 
     def reserved(self, prefix: str) -> int:
         """See :meth:`Tokens.reserved`."""

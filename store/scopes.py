@@ -1,13 +1,20 @@
-"""Everything that documents say they are valid for."""
+"""What documents say they are valid for."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Text, cast, select
 
 from store.database import Database
+from store.records import ScopeFilter
 from store.tables import documents
+
+
+def carries(facts: Mapping[str, Sequence[str]], wanted: ScopeFilter) -> bool:
+    """Whether facts have one of the wanted values for every key. Pure."""
+    return all(set(values) & set(facts.get(key, ())) for key, values in wanted.items())
 
 
 def scope_values(database: Database) -> dict[str, frozenset[str]]:

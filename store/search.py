@@ -18,6 +18,7 @@ from store.language import detect_language
 from store.lexical import LexicalHit, idf
 from store.model_probe import covers
 from store.records import Passage, ScopeFilter, StoredChunk
+from store.scopes import carries
 from store.searchable import Dense, Searchable
 from store.text import Term, informative, stems, terms
 from store.vectors import Vector, VectorHit
@@ -248,9 +249,7 @@ def document_of(chunk_id: str) -> str:
 
 
 def _passes(chunk: StoredChunk, collections: Sequence[str], scope: ScopeFilter) -> bool:
-    return chunk.collection in collections and all(
-        set(values) & set(chunk.scope.get(key, ())) for key, values in scope.items()
-    )
+    return chunk.collection in collections and carries(chunk.scope, scope)
 
 
 def _passages(

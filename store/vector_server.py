@@ -87,20 +87,8 @@ class ServerVectors:
                 f"{self._breaker.remaining:.0f} s.",
                 "Run `gaplight doctor` to see what is wrong.",
             )
-        try:
-            with self._patience.of(self._server.question_seconds):
-                hits = self._asked(lambda vectors: vectors.query(collection, vector, limit, scope))
-        except VectorsLostError:
-            self._breaker.succeeded()
-            raise
-        except UnavailableError:
-            self._breaker.failed()
-            raise
-        except BaseException:
-            self._breaker.abandoned()
-            raise
-        self._breaker.succeeded()
-        return hits
+        with self._breaker.reporting(_worked), self._patience.of(self._server.question_seconds):
+            return self._asked(lambda vectors: vectors.query(collection, vector, limit, scope))
 
     def upsert(self, collection: str, ids: Sequence[str], vectors: Vectors, scopes: Sequence[Sequence[str]]) -> None:
         """See :meth:`store.vectors.VectorIndex.upsert`."""
@@ -145,6 +133,11 @@ class ServerVectors:
                     batch = _CLOUD_BATCH if self._server.is_cloud else None
                     self._vectors = ChromaVectors(client, self._fingerprint, self._expected, batch)
         return self._vectors
+
+
+def _worked(error: BaseException) -> bool | None:
+    """A server that has lost its data answers all the same."""
+    return isinstance(error, VectorsLostError) if isinstance(error, UnavailableError) else None
 
 
 def server_client(server: ChromaServer, patience: Patience | None = None) -> Any:

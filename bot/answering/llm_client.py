@@ -78,19 +78,8 @@ class LlmClient:
             stream=self.endpoint.stream,
             options=self.endpoint.options,
         )
-        try:
-            completion = self._attempts(body)
-        except LlmError as error:
-            if error.failure in _ENDPOINT_WORKS:
-                self._breaker.succeeded()
-            else:
-                self._breaker.failed()
-            raise
-        except BaseException:
-            self._breaker.abandoned()
-            raise
-        self._breaker.succeeded()
-        return completion
+        with self._breaker.reporting(_worked):
+            return self._attempts(body)
 
     def models(self) -> tuple[str, ...]:
         """The models that the endpoint offers; empty where it does not tell. Asked whatever the breaker says.
@@ -118,3 +107,7 @@ class LlmClient:
                 logger.info("The language model is asked again in %.1f s: %s", wait, error.problem)
                 self._pause(wait)
                 attempt += 1
+
+
+def _worked(error: BaseException) -> bool | None:
+    return error.failure in _ENDPOINT_WORKS if isinstance(error, LlmError) else None
