@@ -258,9 +258,9 @@ class App:
 
     @cached_property
     def _policies(self) -> PolicyWatch:
-        from bot.policy_watch import PolicyParts, PolicyWatch
+        from bot.policy_watch import PolicyWatch
 
-        return PolicyWatch(self.settings, PolicyParts(self._policy, self._changed))
+        return PolicyWatch(self.settings, self._policy, self._changed)
 
     def _policy(self, settings: Settings) -> Policy:
         from bot.answering.extractive import ExtractiveOptions
@@ -323,6 +323,7 @@ class App:
             embedder = remote_embedder(self.settings, self.documents)
             self._opened.callback(embedder.close)
             return CachedQueries(embedder)
+        assert chosen.engine != "remote"  # the settings refuse it without an address
         from store.models import load
 
         local = load(
@@ -330,7 +331,7 @@ class App:
             cache=self.settings.model_cache,
             precision=chosen.precision,
             threads=chosen.threads,
-            engine="auto" if chosen.engine == "remote" else chosen.engine,
+            engine=chosen.engine,
             progress=self._report,
         )
         return CachedQueries(local)

@@ -128,13 +128,13 @@ def _resume(reports: WeeklyDigest) -> None:
 
 
 def _refresh(app: App) -> None:
+    from bot.calibration import keep_calibrated
+
     documents = app.settings.documents
     request = IngestRequest(paths=documents.paths, collection=documents.collection, skip=(app.settings.data,))
     summary = app.ingestor.run(request)
     for issue in summary.failed:
         logger.warning("Not read: %s: %s", issue.path, issue.reason)
-    from bot.calibration import keep_calibrated
-
     keep_calibrated(app, _now())
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from bot.answering.llm_client import LlmClient
+from bot.chat.api_counts import ApiCounts
 from store.errors import LlmFailure
 
 
@@ -49,16 +51,15 @@ class Work(Protocol):
         """Answers that could not be delivered since the start."""
 
 
-class Counts(Protocol):
-    """Calls to a platform's API since the start; see :class:`bot.chat.api_counts.ApiCounts`."""
+class _Undescribed(Collector):
+    """A collector that is not asked when it is registered: the names are fixed and ours alone."""
 
-    limited: int
-    retried: int
-    refused: int
-    given_up: int
+    def describe(self) -> Iterable[Metric]:
+        """Nothing beforehand."""
+        return ()
 
 
-class WorkCollector:
+class WorkCollector(_Undescribed):
     """Tells of the chat core and of its connections.
 
     Args:
@@ -67,14 +68,10 @@ class WorkCollector:
         calls: how calls went, by platform.
     """
 
-    def __init__(self, work: Work, connected: Mapping[str, Callable[[], bool]], calls: Mapping[str, Counts]) -> None:
+    def __init__(self, work: Work, connected: Mapping[str, Callable[[], bool]], calls: Mapping[str, ApiCounts]) -> None:
         self._work = work
         self._connected = connected
         self._calls = calls
-
-    def describe(self) -> Iterable[Metric]:
-        """Nothing beforehand: the names are fixed and ours alone."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """See :class:`prometheus_client.registry.Collector`."""
@@ -98,15 +95,11 @@ class WorkCollector:
         yield failures
 
 
-class LlmCollector:
+class LlmCollector(_Undescribed):
     """Tells of a language model."""
 
     def __init__(self, client: LlmClient) -> None:
         self._client = client
-
-    def describe(self) -> Iterable[Metric]:
-        """Nothing beforehand: the names are fixed and ours alone."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """See :class:`prometheus_client.registry.Collector`."""
@@ -119,7 +112,7 @@ class LlmCollector:
         yield GaugeMetricFamily("gaplight_llm_breaker_open", "1 while the model is not asked.", value=resting)
 
 
-class StoreCollector:
+class StoreCollector(_Undescribed):
     """Tells of the database; what it says is read beforehand, since a database that hangs must not hang the page.
 
     Args:
@@ -130,10 +123,6 @@ class StoreCollector:
     def __init__(self, data: Path, readings: Callable[[], Readings | None]) -> None:
         self._data = data
         self._readings = readings
-
-    def describe(self) -> Iterable[Metric]:
-        """Nothing beforehand: the names are fixed and ours alone."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """See :class:`prometheus_client.registry.Collector`."""

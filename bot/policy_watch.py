@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from bot.answering.policy import Policy
 from bot.settings import Settings
@@ -19,35 +18,30 @@ LIVE_SECTIONS = ("gate", "rules")
 _CHECK_SECONDS = 2.0
 
 
-@dataclass(frozen=True)
-class PolicyParts:
-    """What a policy is made of.
-
-    Attributes:
-        build: from settings, with the calibrated threshold read anew.
-        changed: settings that changed since it was last asked, else None.
-    """
-
-    build: Callable[[Settings], Policy]
-    changed: Callable[[], Settings | None] = lambda: None
-
-
 class PolicyWatch:
     """Gives the policy in force; may be used by many threads.
 
     Args:
         settings: at the start.
-        parts: what a policy is made of.
+        build: makes a policy of settings, with the calibrated threshold read anew.
+        changed: gives settings that changed since it was last asked, else None.
         clock: seconds, monotonic.
     """
 
-    def __init__(self, settings: Settings, parts: PolicyParts, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        build: Callable[[Settings], Policy],
+        changed: Callable[[], Settings | None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._settings = settings
-        self._parts = parts
+        self._build = build
+        self._changed = changed
         self._clock = clock
         self._turn = threading.Lock()
         self._checked = clock()
-        self._policy = parts.build(settings)
+        self._policy = build(settings)
 
     def current(self) -> Policy:
         """The policy; a change shows after at most two seconds."""
@@ -60,11 +54,11 @@ class PolicyWatch:
         return self._policy
 
     def _check(self) -> None:
-        if changed := self._parts.changed():
+        if changed := self._changed():
             live = {section: getattr(changed, section) for section in LIVE_SECTIONS}
             self._settings = self._settings.model_copy(update=live)
         try:
-            policy = self._parts.build(self._settings)
+            policy = self._build(self._settings)
         except UnavailableError as error:
             logger.warning("The policy stays as it was: %s", error.problem)
             return

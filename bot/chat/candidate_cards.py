@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.chat.messages import Action, Card, Outgoing, Verb
+from store.posts import CANDIDATE
 from store.records import Candidate, CandidateState, Preview, Source
 
 _TITLE = 140
@@ -21,7 +22,7 @@ def candidate_card(candidate: Candidate) -> Card:
     if state := state_line(candidate):
         parts.append(state)
     return Card(
-        kind="candidate",
+        kind=CANDIDATE,
         subject=candidate.id,
         version=candidate.version,
         title=_shortened(_line(source.title) or source.location, _TITLE),
@@ -35,7 +36,15 @@ def as_message(card: Card) -> Outgoing:
     """A card as an answer, for places where cards have no place of their own."""
     facts = "\n".join(f"- {label}: {value}" for label, value in card.facts.items())
     parts = [f"**{card.title}**", card.body, facts]
-    return Outgoing("\n\n".join(part for part in parts if part), actions=card.actions)
+    text = "\n\n".join(part for part in parts if part)
+    return Outgoing(text, actions=card.actions, private=is_for_one(card))
+
+
+def is_for_one(item: Outgoing | Card) -> bool:
+    """Whether only the person who asked may see it: what waits for a decision is quoted from documents that nobody has
+    released yet.
+    """
+    return item.private if isinstance(item, Outgoing) else item.kind == CANDIDATE
 
 
 def actions_of(candidate: Candidate) -> tuple[Action, ...]:

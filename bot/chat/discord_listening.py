@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import discord
 
+from bot.chat.candidate_cards import is_for_one
 from bot.chat.discord_facts import (
     NAME,
     Kind,
@@ -22,10 +23,9 @@ from bot.chat.discord_layout import answer_pages
 from bot.chat.discord_outbox import RefusedError
 from bot.chat.discord_parts import Parts, pages_of
 from bot.chat.discord_place import MessagePlace, Target
-from bot.chat.messages import Card, Heard, Marked, Outgoing, Person
+from bot.chat.messages import Heard, Marked, Person
 from bot.chat.review import DECISIONS
 from store.errors import UnavailableError
-from store.posts import CANDIDATE
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class Listener:
             return False
         items = await self._parts.core.command(heard.text, heard.author, heard.channel, heard.visibility)
         if items:
-            await place.show(pages_of(items), private=any(map(_for_one, items)))
+            await place.show(pages_of(items), private=any(map(is_for_one, items)))
         return bool(items)
 
     async def deleted(self, channel: int, messages: set[int]) -> None:
@@ -128,11 +128,6 @@ class Listener:
             await place.show(answer_pages(outgoing), private=True)
         except RefusedError:
             await place.show(answer_pages(outgoing))
-
-
-def _for_one(item: Outgoing | Card) -> bool:
-    """What waits for a decision is quoted from documents that nobody has released yet."""
-    return item.private if isinstance(item, Outgoing) else item.kind == CANDIDATE
 
 
 async def marked_from(parts: Parts, message: discord.Message, by: Person) -> Marked | None:

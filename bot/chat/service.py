@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import monotonic
 
 from bot.chat.asking import Asking
@@ -24,7 +24,7 @@ from bot.chat.wording import GREETING, OUTSIDER, TOO_FAST, UNKNOWN_PERSON, queue
 from bot.chat.work import Workers
 from bot.logs_context import handling
 from store.errors import GaplightError
-from store.posts import ANSWER, CANDIDATE, Post, PostStore
+from store.posts import ANSWER, Post, PostStore
 from store.records import Reply, Status, Visibility
 
 logger = logging.getLogger(__name__)
@@ -230,9 +230,6 @@ class ChatService:
         """Deliver one after another; None as soon as one could not be delivered."""
         for one in shown:
             outgoing = one if isinstance(one, Outgoing) else as_message(one)
-            if isinstance(one, Card) and one.kind == CANDIDATE:
-                # What waits for a decision is quoted from documents that nobody has released yet.
-                outgoing = replace(outgoing, private=True)
             if await self._deliver(place, outgoing) is None:
                 return None
         return _Delivered()

@@ -172,8 +172,9 @@ class SlackCalls:
                 return await self._send(method, arguments)
             except _Passing as error:
                 wait = pause if error.retry_after is None else error.retry_after
-                self._count(error, again=_now() + wait <= deadline)
-                if _now() + wait > deadline:
+                again = _now() + wait <= deadline
+                self._count(error, again=again)
+                if not again:
                     raise UnavailableError(f"Slack did not take {method}: {error}.", _LATER) from error
                 if error.retry_after is not None and pace:
                     self._pacer.hold(pace, _now() + wait)
@@ -199,8 +200,9 @@ class SlackCalls:
                 return await self._post(url, body)
             except _Passing as error:
                 wait = pause if error.retry_after is None else error.retry_after
-                self._count(error, again=_now() + wait <= deadline)
-                if _now() + wait > deadline:
+                again = _now() + wait <= deadline
+                self._count(error, again=again)
+                if not again:
                     raise UnavailableError(f"Slack did not take a response: {error}.", "") from error
                 await asyncio.sleep(wait)
                 pause = min(pause * 2, self._options.longest_pause)

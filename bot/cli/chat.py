@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from typing import TYPE_CHECKING
 
 import typer
 
 from bot.app import opened
+from bot.cli.operator import account
 from bot.cli.output import console, messages, report
 from bot.cli.render import show_reply
 from bot.cli.state import State
@@ -39,7 +39,7 @@ def chat(context: typer.Context) -> None:
         handlers = Handlers(app.engine)
         if sys.stdin.isatty():
             messages().print(HELP, style="dim", markup=False)
-        converse(handlers, typed_lines(settings.data / "history"), _show, f"terminal:{_user()}")
+        converse(handlers, typed_lines(settings.data / "history"), _show, f"terminal:{account('me')}")
 
 
 def _show(message: Outgoing) -> None:
@@ -48,10 +48,3 @@ def _show(message: Outgoing) -> None:
     else:
         console().print(message.text, markup=False)
     console().print()
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container without an entry for its user id
-        return "me"

@@ -12,7 +12,12 @@ OPERATOR = "operator"
 
 def operator() -> str:
     """The account's name, with a prefix like those of the chat platforms."""
+    return f"cli:{account('unknown')}"
+
+
+def account(nameless: str) -> str:
+    """The account's name, or another where it has none: a container without an entry for its user id."""
     try:
-        return f"cli:{getpass.getuser()}"
+        return getpass.getuser()
     except (KeyError, OSError):
-        return "cli:unknown"
+        return nameless

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -33,7 +32,7 @@ def stats(
             "collections": sorted(app.documents.collections()),
             "days": days,
             **asdict(app.questions.stats(datetime.now(UTC) - timedelta(days=days))),
-            "gaps": dict(Counter(gap.state.value for gap in app.gaps.list())),
+            "gaps": {state.value: count for state, count in app.gaps.counts().items() if count},
         }
     if as_json:
         print_json(values)

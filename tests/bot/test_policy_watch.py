@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.policy_watch import PolicyParts, PolicyWatch
+from bot.policy_watch import PolicyWatch
 from bot.settings import Settings, load_settings
 from bot.settings_file import SettingsFile
 from store.errors import UnavailableError
@@ -52,7 +52,7 @@ def test_a_changed_file_is_read_once_and_an_unusable_one_is_told_and_ignored(fil
 
 def test_the_gate_switches_within_seconds_and_other_sections_wait_for_a_restart(file):
     clock = Clock()
-    watch = PolicyWatch(load_settings(file), PolicyParts(built, SettingsFile(file, None).changed), clock)
+    watch = PolicyWatch(load_settings(file), built, SettingsFile(file, None).changed, clock)
     assert watch.current().mode == "enforce"
     write(file, '[gate]\nmode = "shadow"\n[answer]\npassages = 3\n')
     clock.now = 1.9
@@ -65,8 +65,8 @@ def test_a_new_calibration_counts_without_a_restart():
     clock, calibrated = Clock(), [0.55]
     watch = PolicyWatch(
         Settings(),
-        PolicyParts(lambda settings: replace(POLICY, version=f"{calibrated[0]}", threshold=calibrated[0])),
-        clock,
+        lambda _settings: replace(POLICY, version=f"{calibrated[0]}", threshold=calibrated[0]),
+        clock=clock,
     )
     calibrated[0] = 0.6
     clock.now = 3
@@ -81,7 +81,7 @@ def test_while_the_database_is_down_the_policy_stays(caplog):
             raise UnavailableError("The database does not answer.")
         return built(settings)
 
-    watch = PolicyWatch(Settings(), PolicyParts(build), clock)
+    watch = PolicyWatch(Settings(), build, clock=clock)
     up[0], clock.now = False, 3
     assert watch.current().mode == "enforce"
     assert "stays as it was" in caplog.text
