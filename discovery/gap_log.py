@@ -11,6 +11,7 @@ from datetime import datetime
 import numpy as np
 
 from discovery.detector import gap_type
+from discovery.gap_sketches import GapSketches
 from discovery.platforms import PlatformNames
 from discovery.topics import near_duplicate, topic_id, topic_key
 from store.gaps import REPEAT_SECONDS, GapStore
@@ -68,7 +69,7 @@ class GapLog:
         self._repeat_seconds = repeat_seconds
         self._clock = clock
         self._turn = threading.Lock()
-        self._vectors: dict[str, Vector] = {}
+        self._sketches = GapSketches()
         self._read_at = -_REFRESH_SECONDS
 
     def record(self, exposure: Exposure) -> GapReference:
@@ -82,25 +83,18 @@ class GapLog:
                 merged_because=because,
                 repeat_seconds=self._repeat_seconds,
             )
-            self._vectors.setdefault(gap.id, exposure.vector)
+            if gap.id not in self._sketches:
+                self._sketches.add(gap.id, exposure.vector)
         opened = gap.first_seen == exposure.seen_at
         return GapReference(gap.id, gap_type(exposure.reasons), exposure.reasons, opened)
 
     def _same_meaning(self, key: str, exposure: Exposure) -> tuple[str | None, str]:
         """The gap that another wording of this question has opened, and why they are the same."""
         self._refresh()
-        # Gaps that another model's vectors describe cannot be compared.
-        ids = [gap_id for gap_id, vector in self._vectors.items() if vector.size == exposure.vector.size]
-        if not ids or topic_id(key) in self._vectors:
+        if topic_id(key) in self._sketches:
             return None, ""
-        similarities = np.stack([self._vectors[gap_id] for gap_id in ids]) @ exposure.vector
-        for place in np.argsort(-similarities, kind="stable")[:_CLOSEST]:
-            similarity = float(similarities[place])
-            if similarity < self._merge_similarity:
-                break
-            other = self._gaps.get(ids[place])
-            if other.state not in OPEN_GAPS:
-                continue  # settled since the vectors were read
+        for gap_id, similarity in self._nearest(exposure.vector):
+            other = self._gaps.get(gap_id)
             likeness = near_duplicate(
                 exposure.question, other.question, similarity, self._merge_similarity, self._platforms()
             )
@@ -108,12 +102,22 @@ class GapLog:
                 return other.id, likeness.reason
         return None, ""
 
+    def _nearest(self, vector: Vector) -> list[tuple[str, float]]:
+        """The open gaps that are similar enough to merge with, the most similar first, with their cosine."""
+        near = self._gaps.vectors(self._sketches.near(vector, self._merge_similarity), OPEN_GAPS)
+        similarities = {gap_id: float(np.frombuffer(raw, dtype="<f4") @ vector) for gap_id, raw in near}
+        enough = [one for one in similarities.items() if one[1] >= self._merge_similarity]
+        return sorted(enough, key=lambda one: (-one[1], one[0]))[:_CLOSEST]
+
     def _refresh(self) -> None:
         """Read the gaps of other processes now and then; a read for every refusal would grow with the log."""
         if self._clock() - self._read_at < _REFRESH_SECONDS:
             return
-        ids, vectors = self._gaps.vectors(OPEN_GAPS)
-        self._vectors = {gap_id: np.frombuffer(raw, dtype="<f4") for gap_id, raw in zip(ids, vectors, strict=True)}
+        if sum(self._gaps.counts().values()) != len(self._sketches):
+            gap_ids = self._gaps.ids()
+            self._sketches.keep(gap_ids)
+            for gap_id, raw in self._gaps.vectors(self._sketches.missing(gap_ids)):
+                self._sketches.add(gap_id, np.frombuffer(raw, dtype="<f4"))
         self._read_at = self._clock()
 
 

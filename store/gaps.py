@@ -5,11 +5,11 @@ Writers of gaps take turns, so that a sighting is never lost, whoever merges or 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, bindparam, func, select, update
 
 from store import gap_moves, gap_rows
 from store.askers import GAPS_LOCK
@@ -18,6 +18,7 @@ from store.database import Database
 from store.gap_summary import first_sighting, gap_id_of, seen_again, state_when_asked, wording_digest
 from store.privacy import redact
 from store.records import Gap, GapSighting, GapState, Visibility
+from store.statements import batches
 from store.tables import gaps
 
 __all__ = ["REPEAT_SECONDS", "GapStore", "gap_id_of", "wording_digest"]
@@ -25,6 +26,11 @@ __all__ = ["REPEAT_SECONDS", "GapStore", "gap_id_of", "wording_digest"]
 REPEAT_SECONDS = 600.0
 """The same person asking the same thing again within this time is not counted."""
 _MERGED_BY_HAND = "merged by a maintainer"
+_UNMERGED = [state.value for state in GapState if state is not GapState.MERGED]
+_IDS = select(gaps.c.id).where(gaps.c.state.in_(_UNMERGED)).order_by(gaps.c.id)
+_VECTORS = select(gaps.c.id, gaps.c.vector).where(
+    gaps.c.id.in_(bindparam("these", expanding=True)), gaps.c.state.in_(bindparam("states", expanding=True))
+)
 
 
 class GapStore:
@@ -88,12 +94,25 @@ class GapStore:
         with self._database.connect() as connection:
             return gap_rows.loaded(connection, gap_rows.find(connection, gap_id).id)
 
-    def vectors(self, states: Collection[GapState] | None = None) -> tuple[list[str], list[bytes]]:
-        """Ids and question vectors of the gaps that have one, in a fixed order; states as in :meth:`list`."""
-        query = select(gaps.c.id, gaps.c.vector).where(_in_states(states), func.length(gaps.c.vector) > 0)
+    def ids(self) -> list[str]:
+        """Ids of all gaps but merged ones, in a fixed order."""
         with self._database.connect() as connection:
-            rows = connection.execute(query.order_by(gaps.c.id)).all()
-        return [row[0] for row in rows], [row[1] for row in rows]
+            return [*connection.scalars(_IDS)]
+
+    def vectors(
+        self, gap_ids: Sequence[str], states: Collection[GapState] | None = None
+    ) -> Iterator[tuple[str, bytes]]:
+        """Ids and question vectors of those of the gaps that exist, in no order, some hundred read at a time.
+
+        Args:
+            gap_ids: whole ids.
+            states: as in :meth:`list`.
+        """
+        wanted = _UNMERGED if states is None else [state.value for state in states]
+        for some in batches(gap_ids):
+            with self._database.connect() as connection:
+                rows = connection.execute(_VECTORS, {"these": some, "states": wanted}).all()
+            yield from ((row.id, row.vector) for row in rows)
 
     def counts(self) -> dict[GapState, int]:
         """Number of gaps in each state, those without any included; merged ones count as what they were merged into."""

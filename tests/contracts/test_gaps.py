@@ -220,13 +220,21 @@ def test_gaps_are_listed_by_askers_then_count_then_the_latest(store):
     assert store.list([]) == []
 
 
-def test_vectors_are_listed_with_their_gaps(store):
+def test_vectors_are_read_by_id_and_state(store):
     first = store.record(seen(key="a", vector=b"aaaa"))
     second = store.record(seen(key="b", vector=b"bbbb"))
-    store.record(seen(key="c"))
-    assert dict(zip(*store.vectors(), strict=True)) == {first.id: b"aaaa", second.id: b"bbbb"}
+    bare = store.record(seen(key="c"))
+    assert store.ids() == sorted([first.id, second.id, bare.id])
+    assert dict(store.vectors([second.id, first.id, bare.id, "f" * 32])) == {
+        first.id: b"aaaa",
+        second.id: b"bbbb",
+        bare.id: b"",
+    }
     store.close(first.id)
-    assert store.vectors([GapState.OPEN]) == ([second.id], [b"bbbb"])
+    assert list(store.vectors([first.id, second.id], [GapState.OPEN])) == [(second.id, b"bbbb")]
+    store.merge([second.id], into=first.id)
+    assert store.ids() == sorted([first.id, bare.id])
+    assert list(store.vectors([])) == []
 
 
 def test_a_nearly_equal_question_joins_a_gap_and_so_does_its_key(store):

@@ -11,6 +11,7 @@ import pytest
 
 from discovery.gap_log import Exposure, GapLog
 from discovery.platforms import load_platforms
+from store import tables
 from store.gaps import GapStore
 from store.records import GapState, Passage, Rule, Visibility
 
@@ -154,3 +155,18 @@ def test_two_wordings_at_the_same_moment_find_each_other(log, gaps):
         thread.join()
     (gap,) = gaps.list()
     assert (gap.askers, gap.count) == (4, 4)
+
+
+def test_gaps_that_another_process_opens_or_deletes_are_seen_within_half_a_minute(gaps, database):
+    now = [0.0]
+    log = GapLog(gaps, load_platforms, clock=lambda: now[0])
+    log.record(exposure("Something else entirely", angle=1.5))
+    other = GapLog(gaps, load_platforms).record(exposure("How do I restore my tunnel access?"))
+    now[0] = 31.0
+    assert log.record(exposure("What brings the tunnel back?", angle=0.1)).id == other.id
+    with database.begin() as connection:
+        connection.execute(tables.gaps.delete().where(tables.gaps.c.id == other.id))
+    now[0] = 62.0
+    new = log.record(exposure("Which step repairs tunnels?", angle=0.1))
+    assert new.id != other.id
+    assert log.record(exposure("Who knows how tunnels are mended?", angle=0.12)).id == new.id
