@@ -15,11 +15,12 @@ from store import askers
 from store.columns import index_key
 from store.database import Database
 from store.errors import NotFoundError
+from store.posts import ANSWER
 from store.privacy import redact
 from store.question_stats import Stats, summed_up
 from store.records import AbstainReason, Rule, ScopeFilter, Status, Visibility
 from store.statements import insert_for, upsert
-from store.tables import claims, questions, votes
+from store.tables import claims, posts, questions, votes
 
 __all__ = ["Forgotten", "QuestionRecord", "QuestionStore", "Stats", "Votes"]
 
@@ -264,17 +265,26 @@ class QuestionStore:
     # Privacy
 
     def forget(self, asker: str) -> Forgotten:
-        """Erase a person: their questions and votes, and their name on gaps, whose counts stay."""
+        """Erase a person: their questions and votes, what is known of answers to them, and their name on gaps.
+
+        The counts of gaps stay.
+        """
         who = index_key(asker)
         with self._database.begin(askers.GAPS_LOCK) as connection:
+            if asker:  # cards are posts that answer nobody
+                connection.execute(delete(posts).where(posts.c.asker == who))
             voted = connection.execute(delete(votes).where(votes.c.asker == who)).rowcount
             asked = connection.execute(delete(questions).where(questions.c.asker == who)).rowcount
             return Forgotten(asked, voted, askers.anonymise(connection, who))
 
     def delete_before(self, when: datetime) -> Forgotten:
-        """Delete questions, their votes and claims older than a moment, and the names on gaps not seen since."""
+        """Delete what is older than a moment: questions with their votes and answers on record, and claims.
+
+        The names of people who were not seen on a gap since are taken off it.
+        """
         with self._database.begin(askers.GAPS_LOCK) as connection:
             old = select(questions.c.id).where(questions.c.asked_at < when)
+            connection.execute(delete(posts).where(posts.c.kind == ANSWER, posts.c.subject.in_(old)))
             voted = connection.execute(delete(votes).where(votes.c.question_id.in_(old))).rowcount
             asked = connection.execute(delete(questions).where(questions.c.asked_at < when)).rowcount
             # What is known of jobs says which of their slots are done.

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from store.errors import NotFoundError
 from store.gaps import GapStore
+from store.posts import ANSWER, CANDIDATE, Post, PostStore
 from store.questions import Forgotten, QuestionRecord, QuestionStore
 from store.records import AbstainReason, GapSighting, GapType, Rule, Status, Visibility
 from store.tables import gap_askers, questions
@@ -197,3 +198,31 @@ def test_old_questions_votes_and_names_can_be_deleted(store, database):
     assert "u1" not in names
     assert "u2" in names
     assert store.delete_before(NOW - timedelta(days=90)) == Forgotten(0, 0, 0)
+
+
+def answered(question, message, asker="u1"):
+    return Post("slack", "C1", message, ANSWER, question, conversation="C1:1", asker=asker)
+
+
+CARD = Post("slack", "C1", "card", CANDIDATE, "c1")
+
+
+def test_messages_that_answered_a_person_are_forgotten_with_them(store, database):
+    """They carry the person's id, for follow-ups and votes on questions that are gone."""
+    posts = PostStore(database)
+    posts.record(answered(store.record(ANSWERED), "1"), CARD)
+    posts.record(answered(store.record(replace(ANSWERED, asker="u2")), "2", "u2"))
+    store.forget("")
+    assert posts.askers_in("C1:1") == {"u1", "u2"}
+    store.forget("u1")
+    assert posts.askers_in("C1:1") == {"u2"}
+    assert posts.get("slack", "C1", "card") == CARD
+
+
+def test_messages_that_answered_old_questions_go_with_them(store, database):
+    posts = PostStore(database)
+    old, new = store.record(replace(ANSWERED, asked_at=NOW - timedelta(days=100))), store.record(ANSWERED)
+    posts.record(answered(old, "1", "u1"), answered(new, "2", "u2"), replace(CARD, subject=old))
+    store.delete_before(NOW - timedelta(days=90))
+    assert posts.askers_in("C1:1") == {"u2"}
+    assert posts.get("slack", "C1", "card") is not None
