@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import shutil
 import sqlite3
 import sys
@@ -20,6 +21,7 @@ from bot.settings import Settings
 from store.errors import GaplightError
 from store.language import detect_language
 from store.model_probe import covers
+from store.private_folder import is_open_to_others, make_private
 
 _OLDEST_SQLITE = (3, 35, 0)
 """What chromadb needs to import."""
@@ -67,13 +69,20 @@ def _python(_app: App) -> Iterator[Finding]:
 
 def _disk(app: App) -> Iterator[Finding]:
     folder = app.settings.data
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     free = shutil.disk_usage(folder).free
     text = f"{free / 1e9:.1f} GB free at {folder}"
     if free < _LOW_DISK:
         yield Finding("disk", Verdict.WARNING, text, "Free some space: indexing needs room for a second copy.")
     else:
         yield Finding("disk", Verdict.OK, text)
+    if is_open_to_others(folder):
+        yield Finding(
+            "disk",
+            Verdict.WARNING,
+            f"Every account on this machine may look into {folder}, which holds what people asked.",
+            f"Run: chmod o= {shlex.quote(str(folder))}",
+        )
 
 
 def _database(app: App) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceEr
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from store.errors import ConfigurationError, GaplightError, UnavailableError
+from store.private_folder import make_private
 from store.schema import ensure_current
 
 SQLITE_BUSY_SECONDS = 10
@@ -182,7 +183,7 @@ def _sqlite_url(url: URL) -> URL:
         raise ConfigurationError("A SQLite database in memory cannot be shared between threads.", _URL_HELP)
     path = Path(url.database).expanduser()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
     except OSError as error:
         raise UnavailableError(
             f"The folder {path.parent} of the database cannot be made: {error.strerror or error}.",

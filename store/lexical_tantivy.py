@@ -18,6 +18,7 @@ import tantivy
 
 from store.errors import UnavailableError
 from store.lexical import FORMAT, LexicalEntry, LexicalHit
+from store.private_folder import make_private
 from store.records import ScopeFilter
 
 _WRITER_HEAP = 64_000_000
@@ -64,7 +65,7 @@ class TantivyIndex:
     def _start_empty(self) -> None:
         try:
             shutil.rmtree(self._folder, ignore_errors=True)
-            (self._folder / "index").mkdir(parents=True, exist_ok=True)
+            make_private(self._folder / "index")
             self._index = self._open()
         except (OSError, ValueError) as error:
             raise UnavailableError(

@@ -13,6 +13,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from store.errors import BusyError, UnavailableError
+from store.private_folder import make_private
 
 
 @contextmanager
@@ -28,7 +29,7 @@ def hold(folder: Path, timeout: float = 0.0) -> Iterator[None]:
         UnavailableError: the folder cannot be made or written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         lock = FileLock(folder / "lock", timeout=timeout)
         lock.acquire()
     except Timeout as error:

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from store.errors import GaplightError, UnavailableError, UsageError, VectorsLostError
+from store.private_folder import make_private
 from store.records import ScopeFilter
 
 logger = logging.getLogger(__name__)
@@ -249,7 +250,7 @@ def embedded_client(folder: Path) -> Any:
     import chromadb
     from chromadb.config import Settings
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     settings = Settings(anonymized_telemetry=False, allow_reset=False)
     return translated(lambda: chromadb.PersistentClient(str(folder), settings=settings))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bot.chat.handlers import Handlers
 from bot.chat.messages import Incoming, Outgoing
+from store.private_folder import make_private
 
 HELP = "Ask a question; follow-ups like 'and on Windows?' work. /new starts over, /help shows this, /quit ends."
 _CONVERSATION = "terminal"
@@ -49,7 +50,7 @@ def typed_lines(history: Path) -> Iterator[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory
 
-    history.parent.mkdir(parents=True, exist_ok=True)
+    make_private(history.parent)
     session: PromptSession[str] = PromptSession(history=FileHistory(str(history)))
     while True:
         try:

@@ -50,6 +50,13 @@ def test_a_healthy_installation_has_no_advice(make, tmp_path):
     assert {finding.advice for finding in found} == {""}
 
 
+def test_a_data_folder_that_others_may_read_is_a_warning_with_the_command(make, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data").chmod(0o755)
+    found = findings(make())
+    assert (found["disk"].verdict, found["disk"].advice) == (Verdict.WARNING, f"Run: chmod o= {tmp_path / 'data'}")
+
+
 def test_an_empty_index_is_a_warning_with_the_command(make):
     found = findings(make())
     assert (found["index"].verdict, found["index"].advice) == (Verdict.WARNING, "Run: gaplight ingest docs/")
