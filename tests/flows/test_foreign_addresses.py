@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import aiohttp
+import numpy as np
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -17,8 +18,11 @@ from bot.chat.slack_calls import RefusedError, SlackCalls
 from bot.settings import load_settings
 from discovery.finders.github import GithubFinder
 from discovery.finders.github_api import GithubApi
+from store import remote_embedding_http
+from store.chroma_address import ChromaServer
 from store.errors import ConfigurationError, GaplightError
 from store.records import Source
+from store.vector_server import ServerVectors
 from tests.fakes.github import FakeGithub
 from tests.fakes.slack_running import QUICK
 
@@ -98,6 +102,30 @@ def test_a_language_model_leads_key_and_prompt_nowhere_else(redirecting, elsewhe
             http.models(5)
     finally:
         http.close()
+    assert redirecting.requests
+    assert elsewhere.requests == []
+
+
+def test_an_embedding_endpoint_leads_key_and_texts_nowhere_else(redirecting, elsewhere):
+    endpoint = remote_embedding_http.Endpoint(redirecting.url, api_key=TOKEN, retries=0)
+    http = remote_embedding_http.EmbeddingHttp(endpoint)
+    try:
+        for body in (None, {"input": ["private"]}):
+            with pytest.raises(GaplightError):
+                http.call(f"{redirecting.url}/v1/embeddings", body, 5)
+    finally:
+        http.close()
+    assert redirecting.requests
+    assert elsewhere.requests == []
+
+
+def test_a_chroma_server_leads_the_key_nowhere_else(redirecting, elsewhere):
+    vectors = ServerVectors(ChromaServer(redirecting.url, api_key=TOKEN), "model", lambda _collection: 1)
+    try:
+        with pytest.raises(GaplightError):
+            vectors.query("c", np.ones(3, dtype=np.float32), 5, {})
+    finally:
+        vectors.close()
     assert redirecting.requests
     assert elsewhere.requests == []
 
