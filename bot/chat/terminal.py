@@ -5,10 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.chat.handlers import Handlers
 from bot.chat.messages import Incoming, Outgoing
+from store.privacy import redact
 from store.private_folder import make_private
+
+if TYPE_CHECKING:
+    from prompt_toolkit.history import History
 
 HELP = "Ask a question; follow-ups like 'and on Windows?' work. /new starts over, /help shows this, /quit ends."
 _CONVERSATION = "terminal"
@@ -48,10 +53,8 @@ def typed_lines(history: Path) -> Iterator[str]:
         yield from sys.stdin
         return
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.history import FileHistory
 
-    make_private(history.parent)
-    session: PromptSession[str] = PromptSession(history=FileHistory(str(history)))
+    session: PromptSession[str] = PromptSession(history=masked_history(history))
     while True:
         try:
             yield session.prompt("> ")
@@ -59,3 +62,15 @@ def typed_lines(history: Path) -> Iterator[str]:
             continue  # as in a shell, Ctrl-C drops the line that was being typed
         except EOFError:
             return
+
+
+def masked_history(file: Path) -> History:
+    """What was typed, over sessions; secrets and personal data are masked before they are written."""
+    from prompt_toolkit.history import FileHistory
+
+    class Masked(FileHistory):
+        def store_string(self, string: str) -> None:
+            super().store_string(redact(string))
+
+    make_private(file.parent)
+    return Masked(str(file))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from bot.chat.handlers import Handlers
-from bot.chat.terminal import converse, typed_lines
+from bot.chat.terminal import converse, masked_history, typed_lines
 from tests.fakes.installation import Installation
 
 DOCS = {
@@ -50,3 +50,10 @@ def test_a_pipe_gives_its_lines_and_leaves_no_history(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("one\ntwo"))
     assert list(typed_lines(tmp_path / "deep" / "history")) == ["one\n", "two"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_secret_that_was_typed_is_masked_in_the_history(tmp_path):
+    file = tmp_path / "data" / "history"
+    masked_history(file).append_string("Why does the login with password: hunter2000 fail?")
+    assert "hunter2000" not in file.read_text(encoding="utf-8")
+    assert [*masked_history(file).load_history_strings()] == ["Why does the login with password: [secret] fail?"]
