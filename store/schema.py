@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 
 from store.errors import ConfigurationError
 
-HEAD = "0005"
+HEAD = "0006"
 """The last step in :mod:`store.migrations`; known here so that a start without migration needs no Alembic."""
 
 Transaction = Callable[[], AbstractContextManager[Connection]]

@@ -300,6 +300,16 @@ calibrations = Table(
     Column("applied", Boolean, nullable=False),
 )
 
+# Which run brings which document in (see store.document_claims). True of the moment only.
+document_claims = Table(
+    "document_claims",
+    metadata,
+    Column("collection", CleanText, primary_key=True),
+    Column("source_key", String, primary_key=True),
+    Column("owner", String, nullable=False),
+    Column("expires_at", UtcDateTime, nullable=False),
+)
+
 # The index of words that processes share (see store.postings). Derived like the vectors: never copied, always rebuilt.
 
 lexical_segments = Table(
@@ -341,3 +351,5 @@ lexical_builds = Table(
 
 DERIVED = (lexical_segments, lexical_postings, lexical_groups, lexical_builds)
 """Tables that are rebuilt from the others."""
+PASSING = (document_claims,)
+"""Tables that say what is going on just now, which is of no use to a copy."""

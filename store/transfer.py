@@ -16,11 +16,11 @@ from sqlalchemy import Connection, Table, delete, func, select, text
 
 from store.database import Database
 from store.errors import ConflictError, UnavailableError, UsageError
-from store.tables import DERIVED, lexical_builds, metadata
+from store.tables import DERIVED, PASSING, lexical_builds, metadata
 from store.transfer_digests import TableDigest
 
 LOCK = "transfer"
-TRUTH: tuple[Table, ...] = tuple(table for table in metadata.sorted_tables if table not in DERIVED)
+TRUTH: tuple[Table, ...] = tuple(table for table in metadata.sorted_tables if table not in (*DERIVED, *PASSING))
 """The tables that nothing can bring back, each after those that it refers to."""
 _ROWS = 500
 
