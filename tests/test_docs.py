@@ -1,6 +1,7 @@
-"""What README and guides say is there: files, commands and settings."""
+"""What README and guides say is there: files, commands, settings and limits."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,24 @@ def test_the_configuration_guide_names_only_settings_that_exist_and_all_of_them(
     named = {name for row in rows for name in re.findall(r"`([\w.]+)`", row) if not name.startswith("channels.")}
     unchecked = {"topics", "channels"}
     assert named == {key for key in _keys(Settings) if key not in unchecked | {"secret_database_url"}}
+
+
+SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+LIMITS = re.findall(r"^\| [^|]+ \| ([\d,]+)( MiB)? \| `([\w/]+)\.py` `(\w+)` \|$", SECURITY, re.MULTILINE)
+
+
+def test_the_limits_of_the_security_guide_are_found():
+    assert len(LIMITS) == SECURITY.count(".py` `") > 20
+
+
+@pytest.mark.parametrize(("figure", "unit", "file", "name"), LIMITS, ids=lambda value: value.strip())
+def test_a_limit_in_the_security_guide_is_that_of_the_code(figure, unit, file, name):
+    module = import_module(file.replace("/", ".").removesuffix(".__init__"))
+    assert getattr(module, name) == int(figure.replace(",", "")) * (2**20 if unit else 1)
+
+
+def test_the_security_guide_names_only_settings_that_exist():
+    sections = {key.partition(".")[0] for key in _keys(Settings)}
+    named = {name for name in re.findall(r"`([a-z_]+\.[a-z_.]+)`", SECURITY) if name.partition(".")[0] in sections}
+    assert len(named) > 10
+    assert named <= set(_keys(Settings))

@@ -29,7 +29,8 @@ FRAGMENT = 8
 def commands():
     """Every command line in the guides and in the files beside them, once."""
     found = {}
-    for path in (RUNBOOK, GUIDE, ROOT / "deploy" / "compose.yaml", *(ROOT / "deploy" / "systemd").iterdir()):
+    guides = (RUNBOOK, GUIDE, ROOT / "docs" / "security.md")
+    for path in (*guides, ROOT / "deploy" / "compose.yaml", *(ROOT / "deploy" / "systemd").iterdir()):
         text = path.read_text(encoding="utf-8")
         for match in re.finditer(r"(?:^|`|bin/)(gaplight (?!\{)[^`\n#]+)", text, re.MULTILINE):
             found.setdefault(match[1].strip().rstrip("'"), path.name)

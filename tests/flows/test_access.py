@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import logging
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -130,6 +131,15 @@ def test_on_slack(slack, role, place, expected):
 @pytest.mark.parametrize(("role", "place", "expected"), named(DISCORD))
 def test_on_discord(discord, role, place, expected):
     assert found(discord.seen[role, place]) == expected
+
+
+@pytest.mark.parametrize(("platform", "proven"), [("Slack", SLACK), ("Discord", DISCORD)])
+def test_the_security_guide_has_the_same_tables(platform, proven):
+    text = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
+    table = text[text.index(f"| on {platform} |") :].partition("\n\n")[0]
+    (_, *places), _, *rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()]
+    told = {(role, place): said for role, *cells in rows for place, said in zip(places, cells, strict=True)}
+    assert {key: said for key, said in told.items() if said != "–"} == proven
 
 
 def test_the_tables_leave_no_role_and_place_out(slack, discord):
