@@ -162,9 +162,10 @@ def _llm(app: App) -> Iterator[Finding]:
             "llm", Verdict.WARNING, f"{chosen.base_url} offers {some}, not {chosen.model!r}.", "Correct llm.model."
         )
         return
-    if endpoint.api_key and not endpoint.is_local and not chosen.base_url.startswith("https:"):
+    if not endpoint.is_local and not chosen.base_url.startswith("https:"):
+        carried = "LLM_API_KEY, questions and passages go" if endpoint.api_key else "Questions and passages go"
         advice = "Use an https address, or an endpoint on this machine."
-        yield Finding("llm", Verdict.WARNING, f"LLM_API_KEY goes to {chosen.base_url} without encryption.", advice)
+        yield Finding("llm", Verdict.WARNING, f"{carried} to {chosen.base_url} without encryption.", advice)
         return
     role = {"generative": "writes answers"}.get(app.settings.answer.mode, "only grades passages")
     yield Finding("llm", Verdict.OK, f"{chosen.model} at {chosen.base_url} {role}, {chosen.context_tokens} tokens")

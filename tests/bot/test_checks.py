@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.answering.llm_http import Endpoint
 from bot.app import App
 from bot.checks import Verdict, examine
 from bot.settings import Settings
@@ -110,6 +111,37 @@ def test_a_gate_that_does_not_refuse_is_a_warning(make):
     gate = findings(make(gate={"mode": "shadow"}))["gate"]
     assert gate.verdict is Verdict.WARNING
     assert "shadow" in gate.text
+
+
+class Offering:
+    """A language model of which only is asked what it offers."""
+
+    def __init__(self, url, key):
+        self.endpoint = Endpoint(url, "m", api_key=key)
+
+    def models(self):
+        return ("m",)
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "warned"),
+    [
+        ("http://llm.example/v1", "", "Questions and passages go"),
+        ("http://llm.example/v1", "hunter2", "LLM_API_KEY, questions and passages go"),
+        ("https://llm.example/v1", "hunter2", ""),
+        ("http://127.0.0.1:9/v1", "", ""),
+    ],
+)
+def test_a_language_model_that_is_reached_without_encryption_is_warned_of(make, url, key, warned):
+    app = make(answer={"mode": "generative"}, llm={"base_url": url, "model": "m"})
+    app.llm = Offering(url, key)
+    found = findings(app)["llm"]
+    assert (found.verdict is Verdict.WARNING) is bool(warned)
+    assert found.text.startswith(warned)
+    assert "hunter2" not in found.text
 
 
 def test_tokens_are_named_and_never_shown(make, monkeypatch):
