@@ -19,6 +19,8 @@ from bot.logs import OURS
 from store.database import open_database
 from store.models import load
 from store.tables import metadata
+from tests.fakes.chroma_server import ChromaProcess
+from tests.fakes.clock import Seconds
 
 SERVER_VARIABLE = "GAPLIGHT_TEST_DATABASE_URL"
 
@@ -110,6 +112,20 @@ def empty_url(request, tmp_path):
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'empty' / 'gaplight.db'}"
     return request.getfixturevalue("postgres").empty_schema()
+
+
+@pytest.fixture
+def clock():
+    """Seconds that pass when a test says so."""
+    return Seconds()
+
+
+@pytest.fixture(scope="module")
+def chroma(tmp_path_factory):
+    """A Chroma server for the tests of one file, which may kill it as long as they start it again."""
+    server = ChromaProcess(tmp_path_factory.mktemp("chroma")).start()
+    yield server
+    server.close()
 
 
 @pytest.fixture(autouse=True)

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from tests.benchmarks import servers
 from tests.benchmarks.ingesting import MODEL_CACHE
+from tests.fakes.server_process import ServerProcess, free_port, listens
 from tests.fakes.slack import FakeSlack
 
 _CHANNELS = 12
@@ -44,11 +45,11 @@ class Installation:
     def __init__(self, work, slack):
         self.work = work
         self.database, url = servers.postgresql(work / "pg")
-        self.chroma, vectors = servers.chroma(work / "vectors")
+        self.chroma = servers.chroma(work / "vectors")
         self.environment = {
             **os.environ,
             "DATABASE_URL": url,
-            "GAPLIGHT_VECTORS__URL": vectors,
+            "GAPLIGHT_VECTORS__URL": self.chroma.url,
             "GAPLIGHT_EMBEDDING__CACHE": str(MODEL_CACHE),
             "GAPLIGHT_SLACK__API_URL": slack.api_url,
             "SLACK_BOT_TOKEN": slack.bot_token,
@@ -57,12 +58,12 @@ class Installation:
         self.bots = [self._bot(name) for name in ("first bot", "second bot")]
 
     def _bot(self, name):
-        port = servers.free_port()
+        port = free_port()
         data = self.work / name.split()[0]
         data.mkdir()
         command = [sys.executable, "-m", "bot", "--data", str(data), "run"]
         environment = {**self.environment, "GAPLIGHT_SERVER__PORT": str(port)}
-        return servers.Server(name, command, lambda: servers.listens(port), data / "log", env=environment)
+        return ServerProcess(name, command, lambda: listens(port), data / "log", env=environment)
 
     def command(self, *arguments):
         """What a command prints as JSON."""

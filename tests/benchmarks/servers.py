@@ -4,68 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import socket
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import psycopg
 
-
-class Server:
-    """A process that can be killed and started again.
-
-    Args:
-        name: for the log.
-        command: what starts it; it must not leave the foreground.
-        ready: whether it answers.
-        log: where its output goes.
-    """
-
-    def __init__(self, name, command, ready, log, **options):
-        self.name = name
-        self._command = command
-        self._ready = ready
-        self._log = log
-        self._options = options
-        self.process = None
-
-    def start(self, seconds=120):
-        """Start it and wait until it answers."""
-        with self._log.open("ab") as log:
-            self.process = subprocess.Popen(
-                self._command, stdout=log, stderr=log, start_new_session=True, **self._options
-            )
-        until = time.monotonic() + seconds
-        while not self._ready():
-            if self.process.poll() is not None:
-                raise RuntimeError(f"{self.name} ended with {self.process.returncode}, see {self._log}")
-            if time.monotonic() > until:
-                raise RuntimeError(f"{self.name} did not answer within {seconds} s, see {self._log}")
-            time.sleep(0.2)
-
-    def kill(self):
-        """``kill -9`` it with its children."""
-        if self.process is not None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-            self.process = None
-
-
-def free_port():
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def listens(port):
-    """Whether somebody takes connections there."""
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+from tests.fakes.chroma_server import ChromaProcess
+from tests.fakes.server_process import ServerProcess, free_port
 
 
 def postgresql(folder):
@@ -97,7 +42,7 @@ def postgresql(folder):
         "-c",
         f"unix_socket_directories={data}",
     ]
-    server = Server("PostgreSQL", command, lambda: _takes_questions(port), folder / "postgresql.log")
+    server = ServerProcess("PostgreSQL", command, lambda: _takes_questions(port), folder / "postgresql.log")
     return server, f"postgresql+psycopg://postgres@127.0.0.1:{port}/postgres"
 
 
@@ -110,9 +55,6 @@ def _takes_questions(port):
 
 
 def chroma(folder):
-    """A Chroma server of its own: (server, URL)."""
-    port = free_port()
-    binary = Path(sys.executable).with_name("chroma")
-    command = [str(binary), "run", "--path", str(folder / "chroma"), "--host", "127.0.0.1", "--port", str(port)]
+    """A Chroma server of its own."""
     folder.mkdir(parents=True, exist_ok=True)
-    return Server("Chroma", command, lambda: listens(port), folder / "chroma.log"), f"http://127.0.0.1:{port}"
+    return ChromaProcess(folder / "chroma", folder / "chroma.log")

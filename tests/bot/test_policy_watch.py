@@ -11,6 +11,7 @@ from bot.policy_watch import PolicyWatch
 from bot.settings import Settings, load_settings
 from bot.settings_file import SettingsFile
 from store.errors import UnavailableError
+from tests.fakes.clock import Seconds
 from tests.fakes.installation import POLICY
 
 
@@ -25,13 +26,6 @@ def write(file, text, seen=[0]):  # noqa: B006 - counts over all calls
     file.write_text(text)
     seen[0] += 1
     os.utime(file, (seen[0], seen[0]))
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
 
 
 def built(settings: Settings):
@@ -51,7 +45,7 @@ def test_a_changed_file_is_read_once_and_an_unusable_one_is_told_and_ignored(fil
 
 
 def test_the_gate_switches_within_seconds_and_other_sections_wait_for_a_restart(file):
-    clock = Clock()
+    clock = Seconds(0)
     watch = PolicyWatch(load_settings(file), built, SettingsFile(file, None).changed, clock)
     assert watch.current().mode == "enforce"
     write(file, '[gate]\nmode = "shadow"\n[answer]\npassages = 3\n')
@@ -62,7 +56,7 @@ def test_the_gate_switches_within_seconds_and_other_sections_wait_for_a_restart(
 
 
 def test_a_new_calibration_counts_without_a_restart():
-    clock, calibrated = Clock(), [0.55]
+    clock, calibrated = Seconds(0), [0.55]
     watch = PolicyWatch(
         Settings(),
         lambda _settings: replace(POLICY, version=f"{calibrated[0]}", threshold=calibrated[0]),
@@ -74,7 +68,7 @@ def test_a_new_calibration_counts_without_a_restart():
 
 
 def test_while_the_database_is_down_the_policy_stays(caplog):
-    clock, up = Clock(), [True]
+    clock, up = Seconds(0), [True]
 
     def build(settings):
         if not up[0]:

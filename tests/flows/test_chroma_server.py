@@ -14,7 +14,6 @@ from store.breaker import BreakerPolicy, CircuitBreaker
 from store.errors import IndexMismatchError
 from store.records import Question, Status
 from store.sources import IngestRequest
-from tests.fakes.chroma_server import ChromaProcess
 
 DOCS = {
     "vpn.md": "# VPN\n\n## Reset\n\nTo reset the VPN client, press the blue button and sign in again.\n",
@@ -25,31 +24,12 @@ ANSWERABLE = "How do I reset the VPN client?"
 UNANSWERABLE = "Where do I park my bicycle?"
 
 
-@pytest.fixture(scope="module")
-def process(tmp_path_factory):
-    server = ChromaProcess(tmp_path_factory.mktemp("chroma")).start()
-    yield server
-    server.close()
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def make(tmp_path, process, minilm, clock, request):
+def make(tmp_path, chroma, minilm, clock, request):
     apps = []
 
     def made(**vectors):
-        chosen = {"url": process.url, "question_seconds": 0.5} | vectors
+        chosen = {"url": chroma.url, "question_seconds": 0.5} | vectors
         collection = request.node.name
         app = App(Settings(data=tmp_path, vectors=chosen, documents={"collection": collection}))
         app.index.embedder = minilm
@@ -96,43 +76,43 @@ def assert_all_is_well(app):
     assert ask(app, UNANSWERABLE).gap
 
 
-def test_a_frozen_server_delays_two_questions_and_opens_no_gap(filled, process, clock):
+def test_a_frozen_server_delays_two_questions_and_opens_no_gap(filled, chroma, clock):
     assert ask(filled).status is Status.ANSWERED
-    process.freeze()
+    chroma.freeze()
     try:
         started = time.monotonic()
         assert_words_alone_answer(filled)
         assert_words_alone_answer(filled)
         assert time.monotonic() - started < 20  # comes back at all: the limit is half a second
     finally:
-        process.thaw()
+        chroma.thaw()
     clock.now += 11
     assert_all_is_well(filled)
 
 
-def test_a_killed_server_is_used_again_when_it_is_back(filled, process, clock):
-    process.kill()
+def test_a_killed_server_is_used_again_when_it_is_back(filled, chroma, clock):
+    chroma.kill()
     assert_words_alone_answer(filled)
-    process.start()
+    chroma.start()
     clock.now += 11
     assert_all_is_well(filled)
 
 
-def test_a_bot_that_starts_while_the_server_is_down_answers_by_words_and_then_by_both(filled, make, process, clock):
+def test_a_bot_that_starts_while_the_server_is_down_answers_by_words_and_then_by_both(filled, make, chroma, clock):
     filled.close()
-    process.kill()
+    chroma.kill()
     app = make()
     assert_words_alone_answer(app)
-    process.start()
+    chroma.start()
     clock.now += 11
     assert_all_is_well(app)
 
 
-def test_a_server_that_lost_its_vectors_is_noticed_while_running_and_refused_at_start(filled, make, process, clock):
+def test_a_server_that_lost_its_vectors_is_noticed_while_running_and_refused_at_start(filled, make, chroma, clock):
     assert ask(filled).status is Status.ANSWERED
-    process.kill()
-    process.lose_everything()
-    process.start()
+    chroma.kill()
+    chroma.lose_everything()
+    chroma.start()
     assert_words_alone_answer(filled)
     assert any("gaplight reindex" in note or "holds 0 of" in note for note in ask(filled).notes)
     with pytest.raises(IndexMismatchError, match="gaplight reindex"):
@@ -147,14 +127,14 @@ def test_a_rebuild_by_another_process_is_followed(filled, make):
     assert_all_is_well(filled)
 
 
-def test_the_doctor_names_the_server_and_says_when_it_is_down(filled, make, process):
+def test_the_doctor_names_the_server_and_says_when_it_is_down(filled, make, chroma):
     (found,) = [finding for finding in examine(filled) if finding.check == "vectors"]
     assert found.verdict is Verdict.OK
-    assert process.url in found.text
-    process.kill()
+    assert chroma.url in found.text
+    chroma.kill()
     (found,) = [finding for finding in examine(filled) if finding.check == "vectors"]
     assert found.verdict is Verdict.FAILED
-    process.start()
+    chroma.start()
 
 
 @pytest.mark.parametrize(

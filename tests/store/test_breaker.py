@@ -18,19 +18,6 @@ from store.breaker import (
 POLICY = BreakerPolicy(failures=3, rest=60.0)
 
 
-class Clock:
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def breaker(clock):
     return CircuitBreaker(POLICY, clock)

@@ -9,34 +9,14 @@ from store.breaker import BreakerPolicy, CircuitBreaker
 from store.chroma_address import ChromaServer
 from store.errors import ConfigurationError, UnavailableError, VectorsLostError
 from store.vector_server import ServerVectors, server_client
-from tests.fakes.chroma_server import ChromaProcess
 
 X, Y = np.eye(2, 3, dtype=np.float32)
 
 
-@pytest.fixture(scope="module")
-def process(tmp_path_factory):
-    server = ChromaProcess(tmp_path_factory.mktemp("chroma")).start()
-    yield server
-    server.close()
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def vectors(process, clock, request):
+def vectors(chroma, clock, request):
     breaker = CircuitBreaker(BreakerPolicy(failures=2, rest=10.0), clock)
-    server = ChromaServer(process.url, question_seconds=0.5)
+    server = ChromaServer(chroma.url, question_seconds=0.5)
     made = ServerVectors(server, str(abs(hash(request.node.name)))[:8], lambda _: 2, breaker)
     made.upsert("c", ["x", "y"], np.stack([X, Y]), [(), ("v=1",)])
     yield made
@@ -55,9 +35,9 @@ def test_what_is_written_is_found_with_its_scope(vectors):
     assert vectors.count("c") == 1
 
 
-def test_a_frozen_server_costs_a_question_its_time_limit_and_after_two_nothing(process, vectors, clock):
+def test_a_frozen_server_costs_a_question_its_time_limit_and_after_two_nothing(chroma, vectors, clock):
     assert found(vectors) == ["x", "y"]
-    process.freeze()
+    chroma.freeze()
     try:
         for _ in range(2):
             started = time.monotonic()
@@ -67,38 +47,38 @@ def test_a_frozen_server_costs_a_question_its_time_limit_and_after_two_nothing(p
         with pytest.raises(UnavailableError, match="asked again in 10 s"):
             found(vectors)
     finally:
-        process.thaw()
+        chroma.thaw()
     clock.now += 11
     assert found(vectors) == ["x", "y"]
 
 
-def test_after_a_kill_and_a_restart_everything_is_there_without_a_new_client(process, vectors, clock):
-    late = ServerVectors(ChromaServer(process.url), "late", lambda _: 0, CircuitBreaker(BreakerPolicy(9, 1), clock))
+def test_after_a_kill_and_a_restart_everything_is_there_without_a_new_client(chroma, vectors, clock):
+    late = ServerVectors(ChromaServer(chroma.url), "late", lambda _: 0, CircuitBreaker(BreakerPolicy(9, 1), clock))
     assert found(vectors) == ["x", "y"]
-    process.kill()
+    chroma.kill()
     for each in (vectors, late):
         with pytest.raises(UnavailableError, match="Connection refused"):
             each.query("c", X, 5, {})
-    process.start()
+    chroma.start()
     assert found(vectors) == ["x", "y"]
     assert late.query("c", X, 5, {}) == []
     late.close()
 
 
-def test_a_server_that_lost_its_data_is_an_error_that_names_the_command(process, vectors):
+def test_a_server_that_lost_its_data_is_an_error_that_names_the_command(chroma, vectors):
     assert found(vectors) == ["x", "y"]
-    process.kill()
-    process.lose_everything()
-    process.start()
+    chroma.kill()
+    chroma.lose_everything()
+    chroma.start()
     with pytest.raises(VectorsLostError, match="gaplight reindex"):
         found(vectors)
     vectors.upsert("c", ["x", "y"], np.stack([X, Y]), [(), ()])
     assert found(vectors) == ["x", "y"]
 
 
-def test_a_tenant_that_the_server_does_not_know_is_reported(process):
+def test_a_tenant_that_the_server_does_not_know_is_reported(chroma):
     with pytest.raises(UnavailableError, match="nobody"):
-        server_client(ChromaServer(process.url, tenant="nobody"))
+        server_client(ChromaServer(chroma.url, tenant="nobody"))
 
 
 @pytest.mark.parametrize("url", ["chroma:8000", "ftp://host", "http://", "", "http://host:99999"])
