@@ -13,7 +13,8 @@ from bot.cli import app as commands
 from bot.settings import Settings
 from store.records import AbstainReason, Question, Rule, Status, Visibility
 from store.sources import IngestRequest
-from tests.fakes.llm import LlmServer, drips, fails, grades, hangs, replies, says
+from tests.fakes.http_server import drips, hangs, replies
+from tests.fakes.llm import LlmServer, fails, grades, says
 
 DOCS = {
     "vpn.md": "# VPN\n\n## Reset\n\nTo reset the VPN client, press the blue button and sign in again.\n",

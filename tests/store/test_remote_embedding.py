@@ -14,7 +14,8 @@ from store.remote_embedding_identity import Known, agreement, recognised
 from store.remote_embedding_load import RemoteOptions, load_remote, openai_url, tei_root
 from store.remote_embedding_tokens import estimated
 from tests.fakes.embedder import HashEmbedder
-from tests.fakes.embedding_server import EmbeddingServer, breaks_off, drips, fails, hangs, says
+from tests.fakes.embedding_server import EmbeddingServer, breaks_off, fails
+from tests.fakes.http_server import drips, hangs, replies
 
 QUICK = {"connect_seconds": 1.0, "question_seconds": 0.3, "batch_seconds": 5.0, "retries": 2}
 TEXTS = [f"the router number {n} has a fan of {n} cm" for n in range(70)]
@@ -114,10 +115,10 @@ def test_what_passes_by_is_tried_again(serve, connect, fault):
 @pytest.mark.parametrize(
     ("fault", "says_so"),
     [
-        (says(b"<html>"), "not JSON"),
-        (says([[1.0, 2.0]]), "2 dimensions instead of 64"),
-        (says([[1.0] * 64] * 2), "2 vectors for 1 texts"),
-        (says(b"[[NaN]]"), "NaN"),
+        (replies(b"<html>"), "not JSON"),
+        (replies([[1.0, 2.0]]), "2 dimensions instead of 64"),
+        (replies([[1.0] * 64] * 2), "2 vectors for 1 texts"),
+        (replies(b"[[NaN]]"), "NaN"),
         (fails(401), "EMBEDDING_API_KEY"),
         (fails(404), "embedding.base_url"),
         (fails(429, Retry_After="60"), "overloaded"),

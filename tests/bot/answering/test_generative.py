@@ -12,7 +12,8 @@ from bot.answering.sources import Rules, allowed
 from store.breaker import BreakerPolicy
 from store.errors import ModelError
 from store.records import AbstainReason, Passage, Visibility
-from tests.fakes.llm import fails, hangs, replies, says
+from tests.fakes.http_server import hangs, replies
+from tests.fakes.llm import fails, says
 
 QUESTION = "How do I reset the VPN client?"
 GOOD = "Press the blue button and sign in again [1]."

@@ -9,7 +9,8 @@ from bot.answering.llm_budget import Window
 from bot.answering.sources import Rules
 from store.errors import LlmError, UnavailableError
 from store.records import Passage, Visibility
-from tests.fakes.llm import fails, grades, hangs, says
+from tests.fakes.http_server import hangs
+from tests.fakes.llm import fails, grades, says
 
 QUESTION = "How do I reset the VPN client?"
 

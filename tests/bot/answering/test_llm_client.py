@@ -13,16 +13,8 @@ import pytest
 from bot.answering.llm_http import Endpoint
 from bot.answering.llm_wire import Usage
 from store.errors import LlmError, LlmFailure
-from tests.fakes.llm import (
-    breaks_off,
-    completion,
-    drips,
-    drips_body,
-    fails,
-    hangs,
-    replies,
-    says,
-)
+from tests.fakes.http_server import drips, hangs, replies
+from tests.fakes.llm import breaks_off, completion, drips_body, fails, says
 
 PROMPT = ({"role": "user", "content": "Hello?"},)
 FAR = 30.0

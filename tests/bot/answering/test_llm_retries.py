@@ -6,7 +6,8 @@ import pytest
 
 from store.breaker import BreakerPolicy
 from store.errors import LlmError, LlmFailure
-from tests.fakes.llm import breaks_off, fails, replies, says
+from tests.fakes.http_server import replies
+from tests.fakes.llm import breaks_off, fails, says
 
 PROMPT = ({"role": "user", "content": "Hello?"},)
 
