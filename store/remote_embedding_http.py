@@ -141,8 +141,10 @@ class EmbeddingHttp:
                 try:
                     status, headers, content = self._exchange(line, url, body, seconds)
                 except (httpx.HTTPError, httpx.InvalidURL) as error:
-                    # A connection that was shut ends in whatever error the reader happened to run into.
-                    raise self._too_slow(seconds) if cutoff.passed else self._explained(error) from error
+                    # A connection that was shut ends in whatever error the reader happened to run into, and one that
+                    # was silent for all of the time may end a moment before it is shut.
+                    late = cutoff.passed or isinstance(error, httpx.ReadTimeout)
+                    raise self._too_slow(seconds) if late else self._explained(error) from error
                 if cutoff.passed:
                     raise self._too_slow(seconds)
         except RuntimeError as error:  # the client was closed under the call: the program ends
