@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -60,12 +61,15 @@ class Installation:
         self.questions = QuestionStore(self.database)
         self.gaps = GapStore(self.database)
         self.clock = Clock()
+        self._opened = ExitStack()
         self.index = Index(
-            self.documents,
-            lambda: self.embedder,
-            lambda identity: ChromaVectors(embedded_client(folder / "vectors"), identity.fingerprint),
-            lambda: TantivyIndex(folder / "lexical"),
+            self.documents, lambda: self.embedder, self._vectors, lambda: TantivyIndex(folder / "lexical")
         )
+
+    def _vectors(self, identity):
+        client = embedded_client(self.folder / "vectors")
+        self._opened.callback(client.close)
+        return ChromaVectors(client, identity.fingerprint)
 
     def ingest(self, *paths, **options):
         return Ingestor(self.index).run(IngestRequest(paths=paths, **options))
@@ -114,4 +118,5 @@ class Installation:
 
     def close(self):
         self.index.close()
+        self._opened.close()
         self.database.close()
