@@ -88,7 +88,10 @@ class GapsSettings(Section):
 
 
 class PrivacySettings(Section):
-    """``[privacy]``: how long questions are kept (0 = for ever), and whether secrets are masked before any write."""
+    """``[privacy]``: how long questions are kept (0 = for ever), and whether secrets are masked for models and reports.
+
+    What is written to the database is masked in any case.
+    """
 
     retention_days: int = Field(default=0, ge=0)
     redact: bool = True
