@@ -36,6 +36,14 @@ _PRIVATE_COLLECTIONS = select(collections.c.name).where(collections.c.visibility
 
 _ID_BEGINNING = re.compile("[0-9a-f]{1,32}")
 _SHOWN_MATCHES = 5
+_AFTER_HEXADECIMAL = "g"
+# A comparison and no LIKE, for which SQLite has no index.
+_BEGINNING = (
+    select(gaps.c.id, gaps.c.state, gaps.c.merged_into)
+    .where(gaps.c.id >= bindparam("from_here"), gaps.c.id < bindparam("to_here"))
+    .order_by(gaps.c.id)
+    .limit(_SHOWN_MATCHES)
+)
 
 
 class GapRow(NamedTuple):
@@ -62,8 +70,7 @@ def find(connection: Connection, beginning: str) -> GapRow:
     prefix = beginning.strip().lower()
     rows: Sequence[Any] = ()
     if _ID_BEGINNING.fullmatch(prefix):
-        query = select(gaps.c.id, gaps.c.state, gaps.c.merged_into).where(gaps.c.id.startswith(prefix))
-        rows = connection.execute(query.order_by(gaps.c.id).limit(_SHOWN_MATCHES)).all()
+        rows = connection.execute(_BEGINNING, {"from_here": prefix, "to_here": prefix + _AFTER_HEXADECIMAL}).all()
     if not rows:
         raise NotFoundError(f"There is no gap {beginning!r}.", "`gaplight gaps list` shows the ids.")
     if len(rows) > 1:
