@@ -19,7 +19,7 @@ _MOST = 32
 _SPREAD = 0.1
 """How much more signs may differ than the angle says, as a share of all. Real pairs differed by .04 more at most."""
 _ROOM = 1024
-_GROWTH = 1.5
+_GROWTH = 0.25
 
 
 class GapSketches:
@@ -74,8 +74,8 @@ class _Table:
     def add(self, gap_id: str, vector: Vector) -> None:
         if self.used == len(self.ids):
             room = int(self.used * _GROWTH)
-            self.ids = np.resize(self.ids, room)
-            self._signs = np.resize(self._signs, (room, self._signs.shape[1]))
+            self.ids = np.concatenate([self.ids, np.empty_like(self.ids, shape=room)])
+            self._signs = np.concatenate([self._signs, np.empty_like(self._signs, shape=(room, self._signs.shape[1]))])
         self.ids[self.used] = gap_id.encode()
         self._signs[self.used] = _signs(vector)
         self.used += 1

@@ -46,6 +46,8 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NUMBER = re.compile(r"[vV]?(\d+(?:[.,:/-]\d+)*)")
 _MAX_TERM = 80
 """Longer runs (base64, hashes glued together) are cut: nobody searches for their tail."""
+_REMEMBERED_WORDS = 16_384
+"""More than people ask with; identifiers and numbers never end."""
 _MAX_SEGMENT = 1000
 """Chinese characters segmented at once: jieba's time grows with the square of a run without punctuation."""
 
@@ -137,7 +139,7 @@ def _word_list(name: str) -> list[str]:
     return [word for line in lines if not line.startswith("#") for word in line.split()]
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=_REMEMBERED_WORDS)
 def _word_terms(run: str) -> tuple[Term, ...]:
     if number := _NUMBER.fullmatch(run):
         return (Term(number.group(1), run),)
@@ -151,7 +153,7 @@ def _word_terms(run: str) -> tuple[Term, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=_REMEMBERED_WORDS)
 def stem(word: str) -> str:
     """The stem of one word: Porter2 for Latin letters, Snowball Russian for Cyrillic, folded text otherwise."""
     folded = fold(word)
