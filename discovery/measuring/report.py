@@ -122,9 +122,9 @@ def bin_of(support: float) -> int:
     return min(BINS - 1, max(0, int(support * BINS)))
 
 
-def shade(count: int, of: int) -> int:
-    """How dark a cell is, from 0 for none to 5 for all questions of its row."""
-    return 0 if not count or not of else max(1, round(_SHADES * count / of))
+def shade(count: int, most: int) -> int:
+    """How dark a cell is, from 0 for no question to 5 for as many as the fullest cell of its row has."""
+    return 0 if not count or not most else max(1, round(_SHADES * count / most))
 
 
 def _by_scenario(result: ProbeResult) -> list[tuple[Scenario, list[Item]]]:

@@ -9,7 +9,9 @@ import re
 import shutil
 import subprocess
 from datetime import UTC, datetime
+from importlib.resources import files
 
+import numpy as np
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
@@ -132,6 +134,25 @@ def test_an_earlier_report_that_is_none_is_told(tmp_path):
     (tmp_path / "probe.json").write_text("{")
     with pytest.raises(UsageError, match="not the JSON of a probe"):
         read_earlier(tmp_path)
+
+
+STYLE = files("discovery.measuring").joinpath("templates/report.css").read_text(encoding="utf-8")
+
+
+def luminance(colour):
+    """Relative luminance of ``#rrggbb``, as WCAG 2.2 defines it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+@pytest.mark.parametrize("colours", re.findall(r"--s1:.*", STYLE), ids=["light", "dark"])
+@pytest.mark.parametrize("level", range(1, 6))
+def test_the_number_in_a_cell_can_be_read_on_its_colour(colours, level):
+    """4.5 to 1 is what WCAG 2.2 wants of text this small."""
+    named = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", colours))
+    pair = [luminance(named[f"s{level}"]), luminance(named["s-text" if level < 4 else "s-dark"])]
+    assert (max(pair) + 0.05) / (min(pair) + 0.05) >= 4.5
 
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), "")
