@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
 
-from aiohttp import WSMessage
+from aiohttp import WSMessage, WSMsgType
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
@@ -66,6 +67,7 @@ class SocketLink:
         self._watcher: asyncio.Task[None] | None = None
         self._last_sign = 0.0
         self._last_pong: float | None = None
+        self._greeted = False
 
     async def start(self) -> None:
         """Connect.
@@ -114,8 +116,12 @@ class SocketLink:
             raise ConfigurationError(f"Slack does not take SLACK_APP_TOKEN ({error.code}).", SOCKET_STEPS) from error
         return str(opened["url"])
 
-    async def _signed(self, _message: WSMessage) -> None:
+    async def _signed(self, message: WSMessage) -> None:
         self._last_sign = _now()
+        if not self._greeted and message.type is WSMsgType.TEXT:
+            self._greeted = True
+            if warning := crowd(str(message.data)):
+                logger.warning(warning)
 
     async def _watch(self) -> None:
         pause = self._options.ping
@@ -152,6 +158,26 @@ class SocketLink:
                 await handler.client.close()  # type: ignore[no-untyped-call]
         except Exception as error:  # noqa: BLE001 - a broken connection may fail to close in any way
             logger.info("A connection to Slack did not close cleanly: %s", error)
+
+
+def crowd(greeting: str) -> str:
+    """What to say of other connections, if the first message of a new one tells of any.
+
+    Slack hands every event to one of the connections that an app token has open, whoever opened them. Later greetings
+    tell nothing: while a connection is renewed, the former one still counts.
+    """
+    try:
+        told = json.loads(greeting)
+        connections = int(told["num_connections"]) if told["type"] == "hello" else 1
+    except (ValueError, TypeError, KeyError):
+        return ""
+    if connections < 2:  # noqa: PLR2004 - one is ours
+        return ""
+    return (
+        f"Slack counts {connections} open connections with this SLACK_APP_TOKEN and deals events out among them. That "
+        "is right for several bots on one database. Any other process with this token, such as a forgotten test "
+        "instance, takes questions away from this one: stop it, or give it an app of its own."
+    )
 
 
 def _now() -> float:

@@ -8,6 +8,7 @@ import pytest
 
 from bot.chat.slack_app import SlackOptions, SlackPlatform
 from bot.chat.slack_http import problem_with, signature
+from bot.chat.slack_socket import crowd
 from store.errors import ConfigurationError, UnavailableError
 from tests.fakes.core import FakeCore
 from tests.fakes.slack import FakeSlack
@@ -51,6 +52,36 @@ async def test_a_connection_closed_politely_and_one_that_is_to_be_refreshed_are_
         await still_answers(slack, core)
         await slack.socket.ask_to_reconnect()
         await still_answers(slack, core)
+
+
+async def test_another_process_with_the_same_token_is_told_of_once_at_the_start(caplog):
+    """B022: Slack deals events out among all connections of an app token."""
+    async with running(socket=WATCHFUL) as (slack, _, first):
+        assert "open connections" not in caplog.text
+        async with connected(slack, FakeCore(), socket=WATCHFUL) as second:
+            await until(lambda: "Slack counts 2 open connections with this SLACK_APP_TOKEN" in caplog.text)
+            renewed = caplog.text.count("A new session")
+            await slack.socket.ask_to_reconnect()
+            await until(lambda: caplog.text.count("A new session") > renewed)
+            await until(lambda: first.healthy() and second.healthy())
+        assert caplog.text.count("open connections") == 1
+
+
+@pytest.mark.parametrize(
+    ("greeting", "warns"),
+    [
+        ('{"type": "hello", "num_connections": 3}', True),
+        ('{"type": "hello", "num_connections": 1}', False),
+        ('{"type": "hello"}', False),
+        ('{"type": "hello", "num_connections": null}', False),
+        ('{"type": "events_api", "num_connections": 3}', False),
+        ('["hello"]', False),
+        ("hello", False),
+        ("", False),
+    ],
+)
+def test_only_a_greeting_that_counts_others_gives_a_warning(greeting, warns):
+    assert bool(crowd(greeting)) is warns
 
 
 async def test_no_address_to_connect_to_for_a_while_is_survived():
