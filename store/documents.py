@@ -92,12 +92,21 @@ class DocumentStore(IndexLog):
             raise NotFoundError(f"There is no document {document_id!r}.")
         return document_rows.stored_document(row)
 
-    def fingerprints(self, collection: str) -> dict[str, Known]:
-        """Source → what is stored of it; one cheap query that decides what an ingest has to read again."""
+    def fingerprints(self, collection: str, sources: Sequence[str] | None = None) -> dict[str, Known]:
+        """Source → what is stored of it; a cheap query that decides what an ingest has to read again.
+
+        Args:
+            collection: whose documents.
+            sources: only these; None for all.
+        """
         wanted = documents.c
         query = select(wanted.source, wanted.id, wanted.fingerprint, wanted.path, wanted.root)
+        query = query.where(wanted.collection == collection)
+        parts = [query]
+        if sources is not None:
+            parts = [query.where(wanted.source_key.in_(keys)) for keys in batches([digest(one) for one in sources])]
         with self._database.connect() as connection:
-            rows = connection.execute(query.where(wanted.collection == collection)).all()
+            rows = [row for part in parts for row in connection.execute(part)]
         return {row[0]: Known(*row[1:]) for row in rows}
 
     def counts(self, collection: str | None = None) -> Counts:

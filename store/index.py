@@ -62,8 +62,11 @@ class Index:
         self._opening = RLock()
         self._lexical: LexicalIndex | None = None
         self._lexical_is_whole = False
+        self.report = report or (lambda _: None)
         self.turn = documents.turn(report)
-        """Held by whoever brings documents in: one run deletes what another has staged and not yet committed."""
+        """Held by whoever writes: one deletes what another has staged and not yet committed."""
+        self.claims = documents.claims()
+        """Which run reads which document, so that several share the work."""
         self.changes = 0
         """Raised by every change of documents that this process makes."""
 
@@ -155,23 +158,35 @@ class Index:
         """
         if not self.documents.counts().chunks:
             return
+        if not self._is_maker():
+            raise self._foreign()
+
+    def _is_maker(self) -> bool:
         made_by = self.documents.index_state(MODEL_STATE)
-        identity = self.embedder.identity
-        if not isinstance(made_by, Mapping) or made_by.get("fingerprint") != identity.fingerprint:
-            known = made_by.get("name", "unknown") if isinstance(made_by, Mapping) else "unknown"
-            raise IndexMismatchError(
-                f"The index was made by the model {known!r} and the configured one is {identity.name!r} "
-                f"({identity.dimension} dimensions, {identity.precision}), or its files have changed.",
-                f"Set embedding.model back, or: {_REINDEX}",
-            )
+        return isinstance(made_by, Mapping) and made_by.get("fingerprint") == self.embedder.identity.fingerprint
+
+    def _foreign(self) -> IndexMismatchError:
+        made_by, identity = self.documents.index_state(MODEL_STATE), self.embedder.identity
+        known = made_by.get("name", "unknown") if isinstance(made_by, Mapping) else "unknown"
+        return IndexMismatchError(
+            f"The index was made by the model {known!r} and the configured one is {identity.name!r} "
+            f"({identity.dimension} dimensions, {identity.precision}), or its files have changed.",
+            f"Set embedding.model back, or: {_REINDEX}",
+        )
 
     def claim(self) -> None:
         """Before the first write: refuse another model's index, or note this model as its maker."""
         if self.documents.counts().chunks:
             self.check()
-        else:
-            self._note_model()
-        _ = self.lexical  # a rebuild needs the turn, which the thread that writes does not have
+        self.confirm_model()
+
+    def confirm_model(self) -> None:
+        """Before every write under a new turn: another process may have built the index anew with another model."""
+        if self._is_maker():
+            return
+        if self.documents.counts().chunks:
+            raise self._foreign()
+        self._note_model()
 
     def _note_model(self) -> None:
         identity = self.embedder.identity

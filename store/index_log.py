@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, select
 from store import chunk_rows
 from store.columns import digest
 from store.database import Database
+from store.document_claims import DocumentClaims
 from store.statements import batches, insert_for, upsert
 from store.tables import chunks, counters, failures, index_state, stale_chunks
 from store.turn import Turn
@@ -37,6 +38,10 @@ class IndexLog:
     def turn(self, report: Callable[[str], None] | None = None) -> Turn:
         """The right to bring documents in; see there."""
         return Turn(self._database, report=report)
+
+    def claims(self) -> DocumentClaims:
+        """What says which run brings which document in; see there."""
+        return DocumentClaims(self._database)
 
     def revision(self) -> int:
         """A number that every change of documents raises in its own transaction; 0 for an untouched database."""

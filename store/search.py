@@ -244,7 +244,7 @@ def all_nearest(
 
 
 def document_of(chunk_id: str) -> str:
-    """The document's part of a chunk id (see :func:`store.ingest.chunk_ids`)."""
+    """The document's part of a chunk id (see :func:`store.ingest_files.chunk_ids`)."""
     return chunk_id.partition(":")[0]
 
 

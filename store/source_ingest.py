@@ -18,7 +18,7 @@ from store.documents import DocumentWrite
 from store.embedding import Embedder
 from store.errors import LoadError
 from store.index import Index, facts
-from store.ingest import LOADER_VERSION, chunk_ids
+from store.ingest_files import LOADER_VERSION, chunk_ids
 from store.loading import load, normalised_bytes
 from store.records import Chunk, Document, Visibility
 from store.text import clean

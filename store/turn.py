@@ -1,13 +1,15 @@
-"""Whose turn it is to bring documents in: one thread of one process at a time, over all that share a database.
+"""Whose turn it is to write documents: one thread of one process at a time, over all that share a database.
 
-One run deletes from the indexes what a killed one has staged and not committed, and would take what another is staging
-right now for that. In SQLite the lock on the data folder keeps other processes out. In PostgreSQL a session holds an
-advisory lock, which the server gives back when the process or its connection dies.
+Whoever writes deletes from the indexes what a killed process has staged and not committed, and would take what another
+is staging right now for that. So a turn lasts from staging to commit; reading and embedding need none. In SQLite the
+lock on the data folder keeps other processes out. In PostgreSQL a session holds an advisory lock, which the server
+gives back when the process or its connection dies.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import socket
 import sys
@@ -27,8 +29,10 @@ from store.errors import BusyError, UnavailableError
 logger = logging.getLogger(__name__)
 
 WAIT_SECONDS = 60.0
-"""How long another process is waited for: a single document takes less, a folder may take an hour."""
-_LOOK_SECONDS = 0.25
+"""How long another process is waited for: a batch of documents takes less, building the index anew may take an hour."""
+_TELL_SECONDS = 3.0
+"""How long another process is waited for in silence: runs that share their work do so all the time."""
+_LOOK_SECONDS = 0.1
 _NAME_BYTES = 63
 """What PostgreSQL keeps of a session's name."""
 
@@ -43,7 +47,7 @@ _HOLDER = text(
 
 
 class Turn:
-    """The right to bring documents in, as a context manager; whoever has it may take it again.
+    """The right to write documents, as a context manager; whoever has it may take it again.
 
     Args:
         database: what it is about.
@@ -68,10 +72,13 @@ class Turn:
         Raises:
             BusyError: another process has had it for longer than the wait; the message names it.
         """
+        self._enter(self._wait_seconds, threading.Event())
+
+    def _enter(self, wait_seconds: float, broken_off: threading.Event) -> None:
         self._thread.acquire()
         try:
             if not self._depth:
-                self._take(time.monotonic() + self._wait_seconds)
+                self._take(wait_seconds, broken_off)
             self._depth += 1
         except BaseException:
             self._thread.release()
@@ -87,6 +94,22 @@ class Turn:
                 self._give()
         finally:
             self._thread.release()
+
+    @contextmanager
+    def awaited(self, broken_off: threading.Event | None = None) -> Iterator[None]:
+        """Take the turn however long another process has it, for whoever would lose what it has done so far.
+
+        Args:
+            broken_off: set by another thread when there is nothing left to wait for.
+
+        Raises:
+            BusyError: it was broken off.
+        """
+        self._enter(math.inf, broken_off or threading.Event())
+        try:
+            yield
+        finally:
+            self.__exit__(None, None, None)
 
     @contextmanager
     def if_free(self) -> Iterator[bool]:
@@ -129,18 +152,18 @@ class Turn:
             "Run the command again; what was finished is kept.",
         )
 
-    def _take(self, until: float) -> None:
-        told = False
+    def _take(self, wait_seconds: float, broken_off: threading.Event) -> None:
+        began, told = time.monotonic(), False
         while not self._taken():
-            if not told and self._report:
+            waited = time.monotonic() - began
+            if not told and self._report and waited >= min(_TELL_SECONDS, wait_seconds):
                 self._report(f"Waiting for {self._holder()}, which is bringing documents in.")
-            told = True
-            if time.monotonic() >= until:
+                told = True
+            if waited >= wait_seconds or broken_off.wait(_LOOK_SECONDS):
                 raise BusyError(
                     f"Documents are being brought in by {self._holder()}.",
                     "Wait until it has finished or stop it, then try again.",
                 )
-            time.sleep(_LOOK_SECONDS)
 
     def _taken(self) -> bool:
         if self._database.dialect != "postgresql":

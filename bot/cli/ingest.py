@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,7 @@ from bot.app import App, opened
 from bot.cli.output import FileProgress, console, messages, print_json, progress_bar, report
 from bot.cli.state import State, parse_scope
 from store.errors import GaplightError
-from store.ingest import IngestSummary
+from store.ingest_summary import IngestSummary
 from store.records import Visibility
 from store.sources import IngestRequest, Issue
 
@@ -61,7 +60,7 @@ def ingest(
         messages().print("Stopped. What was finished is kept; the same command goes on from there.", markup=False)
         raise typer.Exit(130) from None
     if as_json:
-        print_json(asdict(summary))
+        print_json(summary.as_json())
     else:
         _show(summary)
     if summary.failed or summary.partial:
@@ -90,8 +89,10 @@ def _show(summary: IngestSummary) -> None:
     ):
         for issue in issues:
             stream.print(_line(heading, issue), markup=False)
+    meanwhile = f" ({summary.elsewhere} brought in by another run meanwhile)" if summary.elsewhere else ""
     console().print(
-        f"{summary.added} added, {summary.updated} updated, {summary.unchanged} unchanged, {summary.removed} removed, "
+        f"{summary.added} added, {summary.updated} updated, {summary.unchanged} unchanged{meanwhile}, "
+        f"{summary.removed} removed, "
         f"{len(summary.failed)} failed. {summary.documents} documents in the index; {summary.chunks} chunks written "
         f"in {summary.seconds:.1f} s.",
         markup=False,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from store.chunking import CHUNKER_VERSION, chunk
 from store.errors import LoadError
-from store.ingest import LOADER_VERSION
+from store.ingest_files import LOADER_VERSION
 from store.lexical import LexicalEntry
 from store.lexical_tantivy import TantivyIndex
 from store.loading import SUPPORTED_SUFFIXES, load, normalised_bytes

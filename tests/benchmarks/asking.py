@@ -16,7 +16,7 @@ from bot.app import App
 from bot.settings import Settings
 from store.documents import DocumentWrite
 from store.index import Index
-from store.ingest import chunk_ids
+from store.ingest_files import chunk_ids
 from store.models import load
 from store.records import Chunk, Question, Status
 from store.text import stems

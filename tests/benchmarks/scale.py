@@ -24,7 +24,7 @@ import numpy as np
 from bot.app import App
 from bot.settings import Settings
 from store.documents import DocumentWrite
-from store.ingest import chunk_ids
+from store.ingest_files import chunk_ids
 from store.records import Chunk
 from store.search import Searcher
 from tests.benchmarks.asking import sentences_of

@@ -22,9 +22,9 @@ class _SlowEmbedder(HashEmbedder):
 
 
 def _ingest(folder, docs):
-    import store.ingest
+    import store.ingest_pipeline
 
-    store.ingest._BATCH_CHUNKS = 3
+    store.ingest_pipeline.BATCH_CHUNKS = 3
     installation = Installation(folder, _SlowEmbedder())
     installation.ingest(docs)
     installation.close()

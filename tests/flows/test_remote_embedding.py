@@ -100,7 +100,7 @@ def test_a_question_while_the_endpoint_fails_is_unavailable_and_no_gap(make, ser
 
 
 def test_an_ingest_stops_with_the_endpoint_and_goes_on_where_it_was(make, serve, tmp_path, monkeypatch):
-    monkeypatch.setattr("store.ingest._BATCH_CHUNKS", 2)
+    monkeypatch.setattr("store.ingest_pipeline.BATCH_CHUNKS", 2)
     server = serve(HashEmbedder())
     app = make(**at(server, model="hash", threads=1))
     for number in range(6):

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from store.errors import IndexMismatchError, UsageError
-from store.ingest import chunk_ids
+from store.ingest_files import chunk_ids
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.installation import Installation
 
@@ -90,7 +90,7 @@ def test_line_ends_and_byte_order_marks_are_no_change(here, docs):
 @pytest.mark.parametrize("failing_call", [1, 2])
 def test_a_failing_embedder_leaves_the_old_version_answering(here, docs, failing_call, monkeypatch):
     """B072: no mix of versions, the fingerprint does not advance, the next healthy run finishes."""
-    monkeypatch.setattr("store.ingest._BATCH_CHUNKS", 2)
+    monkeypatch.setattr("store.ingest_pipeline.BATCH_CHUNKS", 2)
     here.ingest(docs)
     old = here.state()
     for path in ("mail.md", "logs.txt", "vpn/reset.md"):
