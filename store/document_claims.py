@@ -134,7 +134,10 @@ class Claims:
             connection.execute(update(table).where(self._own()).values(expires_at=expires))
 
     def close(self) -> None:
-        """Give back what is left, and stop renewing. What cannot be given back is free when its lease has ended."""
+        """Give back what is left, with what dead runs left behind, and stop renewing.
+
+        What cannot be given back is free when its lease has ended.
+        """
         if self._renewing is None:
             return
         self._ended.set()
@@ -142,7 +145,7 @@ class Claims:
         self._living.discard(self._owner)
         try:
             with self._database.begin(_LOCK) as connection:
-                connection.execute(delete(table).where(self._own()))
+                connection.execute(delete(table).where(~self._taken(self._clock(connection))))
         except UnavailableError as error:
             logger.warning("Claims of a run could not be given back: %s", error.problem)
 

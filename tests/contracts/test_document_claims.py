@@ -83,6 +83,18 @@ def test_a_claim_that_was_not_renewed_can_be_taken_over_and_its_run_notices(clai
         assert other.kept(NAMES[:2]) == {NAMES[0]}
 
 
+def test_a_run_that_ends_takes_away_what_dead_runs_left_and_nothing_else(claims, clock, database):
+    with claims.run("wiki") as dead:
+        dead.claim(NAMES[:3])
+        clock.forward(seconds=LEASE.total_seconds() + 1)
+        with claims.run("docs") as living:
+            living.claim(NAMES[:2])
+            with claims.run("docs") as ends:
+                ends.claim(NAMES[2:])
+            assert living.kept(NAMES) == set(NAMES[:2])
+            assert (dead.kept(NAMES), rows(database)) == (set(), 2)
+
+
 def test_a_renewed_claim_holds_for_another_lease(claims, clock):
     with claims.run("docs") as first, claims.run("docs") as second:
         first.claim(NAMES[:1])

@@ -92,6 +92,30 @@ def test_a_waiting_process_goes_on_as_soon_as_the_other_is_done(processes):
 
 
 @pytest.mark.postgres
+def test_whoever_would_lose_something_waits_for_longer_until_it_is_broken_off(processes):
+    first, second, _ = processes
+    broken_off, told = threading.Event(), threading.Event()
+    turn = Turn(second, 0.0, lambda _: told.set())
+
+    def wait():
+        with turn.awaited(broken_off):
+            return "taken"
+
+    with ThreadPoolExecutor(1) as pool:
+        with Turn(first):
+            waiting = pool.submit(wait)
+            assert told.wait(20)
+        assert waiting.result(20) == "taken"
+        with Turn(first):
+            waiting = pool.submit(wait)
+            broken_off.set()
+            with pytest.raises(BusyError):
+                waiting.result(20)
+    with turn:
+        pass
+
+
+@pytest.mark.postgres
 def test_a_turn_whose_connection_is_lost_writes_nothing_more_and_another_process_may_begin(processes):
     first, second, _ = processes
     turn = Turn(first)

@@ -7,9 +7,11 @@ import time
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
 
 from bot.app import App
 from store.document_claims import DocumentClaims
+from store.tables import document_claims
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.shared import assert_sound, found, ingest, write
 
@@ -133,6 +135,8 @@ def test_a_run_after_a_killed_one_finishes_what_that_had_begun(start, launch, tm
     summary = ingest(app, folder)
     assert (summary.unchanged + summary.added, summary.elsewhere) == (_FILES, 0)
     assert all(sentence.startswith("Waiting for other runs") for sentence in told)
+    with app.database.connect() as connection:
+        assert connection.scalars(select(document_claims.c.owner)).all() == []
     assert_sound(app, _FILES)
 
 
