@@ -7,12 +7,13 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bot.answering.observing import Nobody, Observer
 from bot.chat_settings import admins, channels, review_channels
+from bot.clock import now
 from bot.llm_wiring import answering_parts, llm_client, llm_version, uses_llm
 from bot.remote_wiring import remote_embedder, server_vectors
 from bot.settings import Settings
@@ -73,10 +74,6 @@ class App:
         """Tell whoever started the program something that is worth knowing."""
         if self._report is not None:
             self._report(text)
-
-    def now(self) -> datetime:
-        """The present moment."""
-        return _now()
 
     @cached_property
     def database(self) -> Database:
@@ -147,7 +144,7 @@ class App:
             ),
             questions=self.questions,
             corpus=corpus.current,
-            now=_now,
+            now=now,
             writer=writer,
             grader=grader,
             observer=self.observer,
@@ -211,7 +208,7 @@ class App:
             report_missing=self.engine.report_missing,
             channels=places.channels,
             collection=settings.documents.collection,
-            now=_now,
+            now=now,
             voted=self.observer.voted,
         )
         return ChatParts(
@@ -219,7 +216,7 @@ class App:
             feedback=Feedback(feedback),
             review=review,
             cards=CardKeeper(self.posts, review.card, review_channels(settings), workers),
-            inbox=Inbox(self.questions, workers, _now),
+            inbox=Inbox(self.questions, workers, now),
             posts=self.posts,
             workers=workers,
         )
@@ -237,13 +234,13 @@ class App:
             status=self._status,
             admins=admins(self.settings),
             notices=self.discovery.notices,
-            now=_now,
+            now=now,
         )
 
     def _status(self) -> str:
         from bot.chat.status import STATUS_DAYS, status_text
 
-        recent = self.questions.stats(_now() - timedelta(days=STATUS_DAYS))
+        recent = self.questions.stats(now() - timedelta(days=STATUS_DAYS))
         return status_text(self.documents.counts(), recent, self.gaps.list())
 
     def ready(self) -> bool:
@@ -362,10 +359,6 @@ class App:
         self._opened.close()
         if "database" in self.__dict__:
             self.database.close()
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def is_shared(settings: Settings) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from bot.clock import now
 from bot.credentials import credential
 from bot.settings import Settings
 from discovery.closure import Closure, ClosureParts
@@ -110,7 +110,7 @@ class Discovering:
         parts = PreviewParts(
             trying=self.tryout,
             finders=self.finders,
-            fine=FineAnswers(self._app.questions, _now),
+            fine=FineAnswers(self._app.questions, now),
             place=Place(self.target, self._app.documents.collections),
             allowed=self._settings.licences,
             most=self._settings.limits.previews,
@@ -127,7 +127,7 @@ class Discovering:
             candidates=self._app.candidates,
             gaps=self._app.gaps,
             target=self.target,
-            now=_now,
+            now=now,
             found=limits.found,
             kept=limits.candidates,
         )
@@ -142,7 +142,7 @@ class Discovering:
             audit=self._app.audit,
             asker=self.tryout.served,
             collections=self._app.documents.collections,
-            now=_now,
+            now=now,
             verdict=self._app.policy.verdict,
         )
         return Closure(parts)
@@ -164,7 +164,7 @@ class Discovering:
             closure=lambda: self.closure,
             regression=lambda: self.regression,
             collections=self._app.documents.collections,
-            now=_now,
+            now=now,
             allowed=self._settings.licences,
             expire_days=self._settings.expire_days,
         )
@@ -174,19 +174,19 @@ class Discovering:
     def notices(self) -> Notices:
         """Who is to be told of closed gaps."""
         app = self._app
-        return Notices(app.questions, app.gaps, app.audit, _now, wanted=self._settings.tell_askers)
+        return Notices(app.questions, app.gaps, app.audit, now, wanted=self._settings.tell_askers)
 
     @cached_property
     def updates(self) -> Updates:
         """New versions of what was ingested from elsewhere."""
-        return Updates(self._app.candidates, self.finders, _now)
+        return Updates(self._app.candidates, self.finders, now)
 
     @cached_property
     def github_api(self) -> GithubApi:
         """GitHub, with the token of the environment."""
         from discovery.finders.github_api import GithubApi
 
-        return GithubApi(self._app.settings.github.api_url, credential("GITHUB_TOKEN"), _now)
+        return GithubApi(self._app.settings.github.api_url, credential("GITHUB_TOKEN"), now)
 
     def _screened(self, finder: Finder) -> Screened:
         return Screened(
@@ -222,7 +222,3 @@ class Discovering:
 
 def _path(source: Source) -> str:
     return source.key.removeprefix("folder:")
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

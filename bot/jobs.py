@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from bot.app import App
+from bot.clock import now
 from bot.digest_settings import DigestSettings
 from bot.weekly_digest import Post, WeeklyDigest
 from discovery.job_runner import JobRunner, Task
@@ -43,7 +44,7 @@ def runner(
         ConfigurationError: a time, weekday or time zone of ``[digest]`` is none.
     """
     watched = [replace(task, run=_watched(task, app.questions, ended)) for task in tasks(app, post)]
-    return JobRunner(app.questions, watched, _now, report or logger.warning)
+    return JobRunner(app.questions, watched, now, report or logger.warning)
 
 
 def last_successes(claims: QuestionStore) -> dict[str, datetime]:
@@ -59,8 +60,8 @@ def _watched(task: Task, claims: QuestionStore, ended: Callable[[str, bool], Non
         succeeded = False
         try:
             task.run()
-            claims.claim(_SUCCESS, name, now=_now(), retry_seconds=float("inf"))
-            claims.finish(_SUCCESS, name, now=_now())
+            claims.claim(_SUCCESS, name, now=now(), retry_seconds=float("inf"))
+            claims.finish(_SUCCESS, name, now=now())
             succeeded = True
         finally:
             ended(name, succeeded)
@@ -91,7 +92,7 @@ def weekly_digest(app: App, post: Post | None) -> WeeklyDigest:
         post,
         app.questions,
         app.reporting.store,
-        _now,
+        now,
         silent=app.settings.digest.quiet == "silence",
     )
 
@@ -135,7 +136,7 @@ def _refresh(app: App) -> None:
     summary = app.ingestor.run(request)
     for issue in summary.failed:
         logger.warning("Not read: %s: %s", issue.path, issue.reason)
-    keep_calibrated(app, _now())
+    keep_calibrated(app, now())
 
 
 def _ask_closed_gaps(app: App) -> None:
@@ -150,11 +151,7 @@ def _tidy(app: App) -> None:
 
 
 def _forget_old(app: App) -> None:
-    app.posts.delete_before(_now() - timedelta(days=_POST_DAYS))
+    app.posts.delete_before(now() - timedelta(days=_POST_DAYS))
     if days := app.settings.privacy.retention_days:
-        app.questions.delete_before(_now() - timedelta(days=days))
-        app.reporting.store.delete_before(_now() - timedelta(days=days))
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+        app.questions.delete_before(now() - timedelta(days=days))
+        app.reporting.store.delete_before(now() - timedelta(days=days))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Protocol
 
 from bot.chat.digest_cards import digest_cards
 from bot.chat.messages import Card
+from bot.clock import now
 from bot.discovering import Discovering, Installed
 from discovery.digest import Digest, DigestOptions
 from discovery.digests import DigestParts, Digests
@@ -57,7 +57,7 @@ class Reporting:
             activity=self.activity,
             rounds=self.store,
             platforms=lambda: self._app.engine_parts.corpus().platforms,
-            now=_now,
+            now=now,
             suggest=self._app.discovery.suggesting.suggest if self._looks_anywhere() else None,
             embedder=lambda: self._app.index.embedder,
             searched=topics.searched,
@@ -73,7 +73,7 @@ class Reporting:
             activity=self.activity,
             rounds=self.store,
             platforms=load_platforms,
-            now=_now,
+            now=now,
             same_topic=self._settings.topics.similarity,
         )
         return Rounds(parts)
@@ -107,7 +107,3 @@ class Reporting:
         """Whether some finder has a place to look in."""
         discovery = self._settings.discovery
         return bool(discovery.folders) or any(finder != "folder" for finder in discovery.finders)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

@@ -12,6 +12,7 @@ from bot.chat.ports import Platform
 from bot.chat.running import Background, RunOptions, RunParts
 from bot.chat.service import ChatOptions, ChatService
 from bot.chat_settings import PLATFORMS, admins, outsiders_answered, review_channels
+from bot.clock import now
 from bot.credentials import credential, needed
 from bot.metrics_wiring import RunMetrics
 from bot.settings import Settings
@@ -54,13 +55,13 @@ def run_parts_of(app: App, wanted: frozenset[str] | None) -> RunParts:
     if names and not admins(app.settings):
         app.report("No admin is named in the settings under [admins]: nobody can approve a source in chat.")
     channels = review_channels(app.settings)
-    digests = DigestPosting(app.posts, app.questions, channels, app.chat.workers, app.now)
+    digests = DigestPosting(app.posts, app.questions, channels, app.chat.workers, now)
     return RunParts(
         service=service,
         cards=app.chat.cards,
         platforms=platforms,
         ready=app.ready,
-        notifier=Notifier(app.discovery.notices, app.chat.workers, app.now),
+        notifier=Notifier(app.discovery.notices, app.chat.workers, now),
         routes=[route for platform in platforms for route in platform.routes()],
         digests=digests,
         background=_background(app, digests.post_from_thread if channels else None, metrics) if scheduled else (),

@@ -12,6 +12,7 @@ from bot.app import opened
 from bot.cli.output import console, print_json, print_table
 from bot.cli.private import IncludePrivate, public_ids
 from bot.cli.state import State
+from bot.clock import now
 from store.records import AuditEntry
 
 _EXAMPLES = """Examples:
@@ -44,7 +45,7 @@ def audit(
 ) -> None:
     """Show who decided what, where and as what, the latest first; refusals are part of it."""
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
-        since = app.now() - timedelta(days=days)
+        since = now() - timedelta(days=days)
         prefix = _REFUSED if refused else ""
         entries = app.audit.entries(subject, since, limit, prefix)
         shown = None if private else public_ids(app.gaps)

@@ -9,6 +9,7 @@ from rich.console import Console
 from bot.app import App
 from bot.cli.output import progress_bar
 from bot.cli.render import show_reply
+from bot.clock import now
 from discovery.digest_html import digest_html
 from discovery.digest_markdown import digest_markdown
 from store.errors import GaplightError
@@ -33,7 +34,7 @@ def close_one_gap(app: App, target: Console) -> bool:
     page.write_text(digest_html(digest), encoding="utf-8")
     waiting = [app.candidates.get(one) for one in made.candidates]
     closed = bool(waiting) and _approved(app, target, max(waiting, key=lambda one: one.score))
-    app.reporting.store.report(made.number, app.now())
+    app.reporting.store.report(made.number, now())
     target.print(f"\nThe report as a page: {Path(page).absolute()}", markup=False)
     return closed
 

@@ -16,6 +16,7 @@ from bot.cli.operator import COMMAND_LINE, OPERATOR, operator
 from bot.cli.output import console, print_json, print_table
 from bot.cli.private import IncludePrivate, say_hidden
 from bot.cli.state import State
+from bot.clock import now
 from bot.gap_export import gap_as_json, gaps_as_markdown, gaps_as_rows, public_view
 from store.errors import UnavailableError
 from store.gaps import GapStore
@@ -161,7 +162,7 @@ def _change(context: typer.Context, action: str, change: Any) -> None:
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
         changed: Gap = change(app.gaps)
         detail = {"place": COMMAND_LINE, "role": OPERATOR}
-        app.audit.record(AuditEntry(app.now(), operator(), f"gap.{action}", changed.id, detail))
+        app.audit.record(AuditEntry(now(), operator(), f"gap.{action}", changed.id, detail))
     console().print(f"{changed.id[:8]} is {changed.state.value}: {public_view(changed).question}", markup=False)
 
 

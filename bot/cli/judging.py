@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from bot.app import App, opened
 from bot.cli.measuring_output import asked_with_progress, with_interval
 from bot.cli.output import console, messages, print_json, print_table, report
 from bot.cli.state import State
+from bot.clock import now
 from discovery.measuring.feedback import answered, observed
 from discovery.measuring.questions import read_probes
 from discovery.measuring.rule_figures import Observed, RuleFigure, combination_figures, rule_figures
@@ -66,7 +67,7 @@ def rules_command(
 def shadow_command(context: typer.Context, days: _Days = 30, as_json: _Json = False) -> None:
     """Compare what the gate would have done with what people said about the answers."""
     with opened(context.ensure_object(State).settings, report, exclusive=False) as app:
-        since = datetime.now(UTC) - timedelta(days=days)
+        since = now() - timedelta(days=days)
         votes = app.questions.votes_since(since)
         threshold = app.threshold
         given = [answered(record, votes.get(record.id), threshold) for record in app.questions.since(since)]
@@ -94,7 +95,7 @@ def _labelled(app: App, file: Path) -> list[Observed]:
 
 
 def _logged(app: App, days: int) -> list[Observed]:
-    since = datetime.now(UTC) - timedelta(days=days)
+    since = now() - timedelta(days=days)
     votes = app.questions.votes_since(since)
     states = {gap.id: gap.state for gap in app.gaps.list()}
     records = app.questions.since(since)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ from bot.app import App, opened
 from bot.cli.measuring_output import asked_with_progress, figure, with_interval
 from bot.cli.output import console, messages, print_json, report
 from bot.cli.state import State
+from bot.clock import now
 from discovery.measuring.asked import given, left_out
 from discovery.measuring.calibrate import Calibration, Scored, calibrate
 from discovery.measuring.questions import read_probes
@@ -39,11 +40,10 @@ def calibrate_command(
     as_json: Annotated[bool, typer.Option("--json", help="JSON on standard output.")] = False,
 ) -> None:
     """Find the threshold that tells answerable questions from gaps, and how often it errs."""
-    now = datetime.now(UTC)
     with opened(context.ensure_object(State).settings, report) as app:
         own_scores, found = labelled(app, file) if file else (False, from_corpus(app))
         refused = apply and (own_scores or not found.tells_apart)
-        keep(app, found, now, applied=apply and not refused, stored=not own_scores)
+        keep(app, found, now(), applied=apply and not refused, stored=not own_scores)
         fixed = app.settings.gate.support
     if as_json:
         print_json(calibration_json(found))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from bot.app import App, opened
 from bot.cli.measuring_output import asked_with_progress, with_interval
 from bot.cli.output import console, messages, print_json, print_table, report
 from bot.cli.state import State
+from bot.clock import now
 from discovery.measuring.probe import Comparison, ProbeResult, compare, probe, probe_json
 from discovery.measuring.questions import read_probes
 from discovery.measuring.report import Context, render
@@ -65,7 +65,7 @@ def probe_command(
         values = probe_json(result, compared)
         if folder:
             counts = app.documents.counts()
-            about = Context(datetime.now(UTC), counts.documents, counts.chunks, compared, _since(before))
+            about = Context(now(), counts.documents, counts.chunks, compared, _since(before))
             values["made_at"] = about.made_at.isoformat(timespec="seconds")
             written = write_report(folder, render(result, about), result, values)
             messages().print(f"Report: {written[0]}", markup=False)

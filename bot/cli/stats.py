@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +11,7 @@ import typer
 from bot.app import opened
 from bot.cli.output import console, print_json, print_table
 from bot.cli.state import State
+from bot.clock import now
 
 
 def register(app: typer.Typer) -> None:
@@ -31,7 +32,7 @@ def stats(
             "chunks": counts.chunks,
             "collections": sorted(app.documents.collections()),
             "days": days,
-            **asdict(app.questions.stats(datetime.now(UTC) - timedelta(days=days))),
+            **asdict(app.questions.stats(now() - timedelta(days=days))),
             "gaps": {state.value: count for state, count in app.gaps.counts().items() if count},
         }
     if as_json:

@@ -11,6 +11,7 @@ from bot.app import opened
 from bot.cli.output import console, messages, print_json, print_table, progress_bar, report
 from bot.cli.private import IncludePrivate, public_ids, topic_with
 from bot.cli.state import State
+from bot.clock import now
 from bot.digest_json import digest_as_json, topic_as_json
 from discovery.digest_markdown import digest_markdown
 from store.records import Topic
@@ -94,7 +95,7 @@ def make_round(context: typer.Context, as_json: _Json = False) -> None:
         task = bar.add_task("Looking for sources", total=None)
         digest = app.reporting.make(lambda _label, done, total: bar.update(task, completed=done, total=total))
         if not settings.digest.channel:  # nobody else is going to be told
-            app.reporting.store.report(digest.number, app.now())
+            app.reporting.store.report(digest.number, now())
     if as_json:
         print_json(digest_as_json(digest))
     else:

@@ -14,6 +14,7 @@ from bot.chat.digest_cards import digest_cards
 from bot.chat.messages import Marked, Person, Press, Verb
 from bot.chat.service import ChatOptions, ChatService
 from bot.chat.wording import closure_notice
+from bot.clock import now
 from bot.settings import Settings
 from discovery.charts import chart_svg
 from discovery.digest_html import digest_html
@@ -195,7 +196,7 @@ async def aftermath(world, slack, asking):
     source = Source("folder:/wiki/bikes.md", "folder", "Bicycles", "/wiki/bikes.md", licence="MIT")
     evidence = Nearest("bikes.md", "", "Bicycles stand behind the house.", 0.7)
     identity = candidate_id("t1", source.key)
-    candidate = Candidate(identity, "t1", "bicycle", source, app.now(), (shown.id, hidden.id),
+    candidate = Candidate(identity, "t1", "bicycle", source, now(), (shown.id, hidden.id),
                           preview=Preview(2, 1, 0.7, evidence=(evidence,)))  # fmt: skip
     app.candidates.suggest(candidate)
     adopted = await service.adopt(
