@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
-from bot.credentials import credential
+from bot.credentials import CREDENTIALS, credential
 from bot.digest_settings import DigestSettings
 from bot.discovery_settings import DiscoverySettings, GithubSettings
 from bot.embedding_settings import EmbeddingSettings
@@ -235,6 +235,18 @@ def load_settings(config: Path | None = None, data: Path | None = None) -> Setti
         return settings if data is None else settings.model_copy(update={"data": data})
     except ValidationError as error:
         raise _explained(error, config or DEFAULT_CONFIG) from error
+    except SettingsError as error:
+        raise _undecoded(error) from error
+
+
+def _undecoded(error: SettingsError) -> ConfigurationError:
+    """Pydantic names the section alone: the variable is the one with the text that is no JSON. It is not shown."""
+    text = getattr(error.__cause__, "doc", None)
+    names = (name for name, value in sorted(os.environ.items()) if name.upper().startswith(_PREFIX) and value == text)
+    return ConfigurationError(
+        f"The value of {next(names, f'a {_PREFIX} variable')} is not JSON, as which lists and tables are written.",
+        'Write a list as ["U1", "U2"], and a table as {"key": "value"}, or use gaplight.toml.',
+    )
 
 
 def _refuse_unknown_variables() -> None:
@@ -243,9 +255,15 @@ def _refuse_unknown_variables() -> None:
         section = name.removeprefix(_PREFIX).partition("__")[0].lower()
         # Variables of the test suite say where its server is; they are no settings.
         if name.startswith(_PREFIX) and section not in Settings.model_fields and not section.startswith("test_"):
-            close = difflib.get_close_matches(section, Settings.model_fields, n=1)
-            hint = f"Did you mean {_PREFIX}{close[0].upper()}?" if close else "See docs/configuration.md for the keys."
-            raise ConfigurationError(f"There is no setting for the variable {name}.", hint)
+            raise ConfigurationError(f"There is no setting for the variable {name}.", _instead_of(section))
+
+
+def _instead_of(section: str) -> str:
+    secret = section.upper()
+    if secret.removesuffix("_FILE") in CREDENTIALS:
+        return f"Secrets have no prefix: it is {secret}."
+    close = difflib.get_close_matches(section, Settings.model_fields, n=1)
+    return f"Did you mean {_PREFIX}{close[0].upper()}?" if close else "See docs/configuration.md for the keys."
 
 
 def _read(config: Path | None) -> dict[str, Any]:
@@ -255,7 +273,7 @@ def _read(config: Path | None) -> dict[str, Any]:
             return {}
         raise ConfigurationError(f"The settings file {path} does not exist.", "Make one with `gaplight init`.")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}.", "Correct the line that it names.") from error
     except OSError as error:
@@ -268,11 +286,21 @@ def _explained(error: ValidationError, path: Path) -> ConfigurationError:
     if first["type"] == "extra_forbidden":
         close = difflib.get_close_matches(str(first["loc"][-1]), _known_keys(first["loc"][:-1]), n=1)
         hint = f"Did you mean {close[0]!r}?" if close else "Remove it, or see docs/configuration.md for the keys."
-        return ConfigurationError(f"There is no setting {key!r} ({path} or a GAPLIGHT_ variable).", hint)
+        return ConfigurationError(
+            f"There is no setting {key!r} ({path} or a GAPLIGHT_ variable).", _secret_at(first["loc"]) or hint
+        )
+    said = first["msg"].removeprefix("Value error, ")
     return ConfigurationError(
-        f"The setting {key} is {masked(repr(first['input']))}: {masked(first['msg'])}.",
+        f"The setting {key} is {masked(repr(first['input']))}: {masked(said)}.",
         f"Correct it in {path} or its GAPLIGHT_ variable.",
     )
+
+
+def _secret_at(place: tuple[int | str, ...]) -> str:
+    """What to do with a secret in the file, such as ``bot_token`` of ``[slack]``; empty where it is none."""
+    written = {"_".join(map(str, place[-count:])).upper() for count in (1, 2)}
+    names = sorted(written.intersection(CREDENTIALS))
+    return f"Secrets do not belong there: put it into the environment as {names[0]}." if names else ""
 
 
 def _known_keys(section: tuple[int | str, ...]) -> list[str]:

@@ -85,6 +85,51 @@ def test_an_unknown_variable_is_refused_like_an_unknown_key(monkeypatch):
         load_settings()
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("GAPLIGHT_ADMINS__SLACK", "U1,U2"),
+        ("GAPLIGHT_DOCUMENTS__PATHS", "/srv/wiki"),
+        ("GAPLIGHT_CHANNELS", "{bad"),
+        ("GAPLIGHT_GATE", "off"),
+    ],
+)
+def test_a_list_or_table_that_is_no_json_is_named_by_its_variable(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match=f"The value of {name} is not JSON") as wrong:
+        load_settings()
+    assert '["U1", "U2"]' in wrong.value.next_step
+    assert value not in wrong.value.problem
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "SLACK_BOT_TOKEN", "LLM_API_KEY_FILE"])
+def test_a_secret_with_the_prefix_of_settings_is_called_by_its_name(monkeypatch, name):
+    monkeypatch.setenv(f"GAPLIGHT_{name}", "hunter2")
+    with pytest.raises(ConfigurationError, match=f"it is {name}") as wrong:
+        load_settings()
+    assert "hunter2" not in str(wrong.value)
+
+
+@pytest.mark.parametrize("content", ['[slack]\nbot_token = "hunter2"\n', 'SLACK_BOT_TOKEN = "hunter2"\n'])
+def test_a_secret_in_the_file_is_sent_to_the_environment(content):
+    write(content)
+    with pytest.raises(ConfigurationError, match="environment as SLACK_BOT_TOKEN") as wrong:
+        load_settings()
+    assert "hunter2" not in str(wrong.value)
+
+
+def test_a_file_that_an_editor_began_with_a_byte_order_mark_is_read():
+    Path("gaplight.toml").write_bytes(b'\xef\xbb\xbf[gate]\nmode = "off"\n')
+    assert load_settings().gate.mode == "off"
+
+
+def test_words_of_the_library_that_checks_values_are_left_out():
+    write('[vectors]\nurl = "127.0.0.1:8000"\n')
+    with pytest.raises(ConfigurationError, match="such as http://127") as wrong:
+        load_settings()
+    assert "Value error" not in str(wrong.value)
+
+
 def test_a_file_that_was_asked_for_must_exist(elsewhere):
     with pytest.raises(ConfigurationError, match=r"missing\.toml does not exist"):
         load_settings(Path("missing.toml"))
