@@ -18,7 +18,8 @@ from bot.llm_wiring import uses_llm
 from bot.remote_checks import embedding_endpoint, vector_server
 from bot.running import TOKENS, discord_options, slack_options
 from bot.settings import Settings
-from store.errors import GaplightError
+from discovery.schedule import time_of, weekday_of, zone_of
+from store.errors import ConfigurationError, GaplightError
 from store.language import detect_language
 from store.model_probe import covers
 from store.private_folder import is_open_to_others, make_private
@@ -47,6 +48,7 @@ def examine(app: App) -> Iterator[Finding]:
         ("discord", _discord),
         ("admins", _admins),
         ("sources", _sources),
+        ("digest", _digest),
     )
     for name, check in checks:
         try:
@@ -223,6 +225,23 @@ def _sources(app: App) -> Iterator[Finding]:
             yield Finding("sources", Verdict.OK, f"{len(chosen.folders)} folders are searched for documents.")
     if "github" in chosen.finders:
         yield _github(app)
+
+
+def _digest(app: App) -> Iterator[Finding]:
+    """What ``gaplight run`` would end with at its start; nothing is said where all can be used."""
+    chosen = app.settings.digest
+    read: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("time", lambda: time_of(chosen.time)),
+        ("nightly", lambda: time_of(chosen.nightly)),
+        ("weekday", lambda: weekday_of(chosen.weekday)),
+        ("timezone", lambda: zone_of(chosen.timezone)),
+        ("channel", lambda: review_channels(app.settings)),
+    )
+    for key, reading in read:
+        try:
+            reading()
+        except ConfigurationError as error:
+            yield Finding("digest", Verdict.FAILED, f"digest.{key}: {error.problem}", error.next_step)
 
 
 def _github(app: App) -> Finding:

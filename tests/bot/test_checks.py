@@ -113,6 +113,18 @@ def test_a_gate_that_does_not_refuse_is_a_warning(make):
     assert "shadow" in gate.text
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("time", "25:99"), ("nightly", "noon"), ("weekday", "payday"), ("timezone", "Mars/City"), ("channel", "#general")],
+)
+def test_what_would_end_a_bot_at_its_start_is_found_before(make, key, value):
+    found = findings(make(digest={key: value}))["digest"]
+    assert found.verdict is Verdict.FAILED
+    assert f"digest.{key}" in found.text
+    assert value in found.text
+    assert found.advice
+
+
 class Offering:
     """A language model of which only is asked what it offers."""
 
