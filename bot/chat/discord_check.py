@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,6 +28,7 @@ _NEEDED = {
     "read_message_history": "Read Message History",
     "embed_links": "Embed Links",
 }
+_UNREACHABLE = "Check the network and the proxy."
 _SETTINGS = "Open https://discord.com/developers/applications, choose the application, then"
 
 
@@ -69,13 +71,17 @@ async def check(options: DiscordOptions, channels: Sequence[str] = ()) -> list[D
     use_api(options.api_url)
     client = discord.Client(intents=discord.Intents(guilds=True), max_ratelimit_timeout=30.0)
     try:
-        await client.login(options.token)
-        return [*_application(client), *await _servers(client, options.guilds, channels)]
+        async with asyncio.timeout(options.connect_seconds):
+            await client.login(options.token)
+            return [*_application(client), *await _servers(client, options.guilds, channels)]
     except discord.LoginFailure:
         return [DiscordFinding(Level.FAILED, REFUSED, GET_TOKEN)]
+    except TimeoutError:
+        text = f"Discord gave no answer within {options.connect_seconds:g} s."
+        return [DiscordFinding(Level.FAILED, text, _UNREACHABLE)]
     except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
         reason = str(error) or type(error).__name__
-        return [DiscordFinding(Level.FAILED, f"Discord cannot be asked: {reason}.", "Check the network and the proxy.")]
+        return [DiscordFinding(Level.FAILED, f"Discord cannot be asked: {reason}.", _UNREACHABLE)]
     finally:
         await client.close()
 

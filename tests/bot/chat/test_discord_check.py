@@ -1,9 +1,11 @@
 """What is wrong with the set-up on Discord is found before anybody asks, with the click that mends it."""
 
 import asyncio
+import socket
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from bot.chat.discord_app import DiscordOptions
 from bot.chat.discord_check import Level, check, invite_link, needed_permissions
 from tests.fakes.discord import discord_server
 from tests.fakes.discord_running import options_for
@@ -28,6 +30,15 @@ def test_all_is_well():
     assert failures(findings) == []
     assert [finding.advice for finding in findings] == [""] * 4
     assert "#general" in findings[-1].text
+
+
+def test_a_server_that_takes_connections_and_never_answers_is_given_up():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        (finding,) = asyncio.run(check(DiscordOptions("t", api_url=address, connect_seconds=0.2)))
+    assert finding.level is Level.FAILED
+    assert "no answer within 0.2 s" in finding.text
+    assert finding.advice
 
 
 def test_a_wrong_token():
