@@ -153,8 +153,8 @@ def server_client(server: ChromaServer, patience: Patience | None = None) -> Any
     """
     parts = _address(server)
     patience = patience or Patience(server.write_seconds)
-    translated(lambda: _look(server, patience))
-    return translated(lambda: _client(server, parts, patience))
+    translated(lambda: _look(server, patience), server.url)
+    return translated(lambda: _client(server, parts, patience), server.url)
 
 
 def _address(server: ChromaServer) -> tuple[str, int, bool]:

@@ -29,6 +29,7 @@ _PREFIX = "gaplight-"
 _HNSW = {"space": "cosine", "ef_construction": 128, "max_neighbors": 16, "ef_search": 128}
 _ATTEMPTS = 3
 _PAGE = 100
+_EMBEDDED = "; an embedded one that is damaged is rebuilt by `gaplight reindex`."
 """Collections that are listed at once; hosted servers refuse more."""
 
 
@@ -265,14 +266,24 @@ def _unless_missing(call: Callable[[], _T]) -> _T | None:
         return None
 
 
-def translated(call: Callable[[], _T]) -> _T:
-    """Run a Chroma call; whatever it raises becomes one error that says what to do."""
+def translated(call: Callable[[], _T], address: str = "") -> _T:
+    """Run a Chroma call; whatever it raises becomes one error that says what to do.
+
+    Args:
+        call: what is to be done.
+        address: the server's, when it is first asked and may be the wrong one.
+
+    Raises:
+        UnavailableError: it failed.
+    """
     try:
         return call()
     except GaplightError:
         raise
     except Exception as error:
+        # Libraries add lines of advice of their own, such as where to read about HTTP.
+        reason = (str(error).splitlines() or [""])[0][:300].rstrip(". ")
         raise UnavailableError(
-            f"The vector store failed: {type(error).__name__}: {str(error)[:300]}.",
-            "Start its server again; an embedded one that is damaged is rebuilt by `gaplight reindex`.",
+            f"The vector store{f' at {address}' if address else ''} failed: {type(error).__name__}: {reason}.",
+            f"Start its server again{', or correct vectors.url.' if address else _EMBEDDED}",
         ) from error

@@ -93,9 +93,18 @@ def test_chroma_cloud_is_told_whose_it_is():
     assert "VECTORS_API_KEY" in caught.value.next_step
 
 
-def test_a_server_that_does_not_answer_is_reported():
-    with pytest.raises(UnavailableError, match="vector store failed"):
+def test_a_server_that_does_not_answer_is_reported_with_its_address():
+    with pytest.raises(UnavailableError, match=r"vector store at http://127\.0\.0\.1:9 failed") as caught:
         server_client(ChromaServer("http://127.0.0.1:9"))
+    assert "vectors.url" in caught.value.next_step
+
+
+def test_what_a_library_adds_below_its_reason_is_left_out(chroma):
+    with pytest.raises(UnavailableError) as caught:
+        server_client(ChromaServer(f"{chroma.url}/no/such/place"))
+    assert "404" in caught.value.problem
+    assert "\n" not in caught.value.problem
+    assert not caught.value.problem.endswith("..")
 
 
 def test_the_key_goes_into_the_header_that_is_asked_for():
