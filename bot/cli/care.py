@@ -13,7 +13,7 @@ from bot.app import opened
 from bot.cli.output import console, print_json, progress_bar, report
 from bot.cli.state import State
 from bot.settings import DEFAULT_CONFIG
-from store.errors import ConflictError, UnavailableError
+from store.errors import ConflictError, UnavailableError, UsageError
 
 if TYPE_CHECKING:
     from bot.finding import Finding
@@ -104,8 +104,14 @@ def forget(
     as_json: _Json = False,
 ) -> None:
     """Delete a person's questions and votes; gaps keep their wording but not who asked."""
+    platform, _, person = asker.strip().partition(":")
+    # Without a name it would be everybody without one; without a platform nobody, who then seems to be forgotten.
+    if not (platform and person):
+        raise UsageError(
+            f"{asker!r} is no id of a person.", "Give it with its platform, such as slack:U012AB3CD or discord:112233."
+        )
     with opened(context.ensure_object(State).settings, exclusive=False) as app:
-        counts = asdict(app.questions.forget(asker))
+        counts = asdict(app.questions.forget(asker.strip()))
     if as_json:
         print_json(counts)
     else:

@@ -281,3 +281,13 @@ def test_a_second_process_is_told_who_holds_the_folder_and_what_to_do(gaplight, 
     finally:
         holder.communicate("/quit\n", timeout=60)
     assert gaplight("ask", "How do I reset the VPN?").returncode == 0
+
+
+@pytest.mark.parametrize("asker", ["", " ", "U012AB3CD", "slack:"])
+def test_nobody_is_forgotten_by_an_id_without_platform_or_name(gaplight, asker):
+    gaplight("ask", "How do I reset the VPN?")
+    done = gaplight("forget", asker)
+    assert done.returncode == 2
+    assert "slack:U012AB3CD" in done.stderr
+    assert "deleted" in gaplight("forget", "slack:U012AB3CD").stdout
+    assert json.loads(gaplight("stats", "--json").stdout)["questions"] > 0
