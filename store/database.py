@@ -172,6 +172,11 @@ def _normalised(address: str) -> URL:
         # The address is not quoted: it may hold a password.
         raise ConfigurationError("The database address cannot be read as a URL.", _URL_HELP) from error
     if url.drivername in {"postgresql", "postgresql+psycopg2", "postgresql+psycopg"}:
+        # The rest of a password with an @ in it would be taken for the host, and shown as such.
+        if "@" in f"{url.host}{url.database}":
+            raise ConfigurationError(
+                "The database address has more than one @.", "Write those in the password as %40, and / as %2F."
+            )
         return url.set(drivername="postgresql+psycopg")
     if url.drivername in {"sqlite", "sqlite+pysqlite"}:
         return _sqlite_url(url)

@@ -144,3 +144,13 @@ def test_two_processes_can_start_on_a_new_file(tmp_path):
     with database.connect() as connection:
         assert connection.scalar(text("SELECT count(*) FROM claims")) == 3
     database.close()
+
+
+@pytest.mark.parametrize(
+    "address", ["postgresql://bot:ab@hunter2@db/gaps", "postgresql://bot:ab@hun/ter2@db:5432/gaps"]
+)
+def test_the_rest_of_a_password_with_an_at_sign_is_not_shown_as_the_host(address):
+    with pytest.raises(ConfigurationError, match="more than one @") as refused:
+        open_database(address)
+    assert "%40" in refused.value.next_step
+    assert "ter2" not in str(refused.value)
