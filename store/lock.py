@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -53,7 +53,9 @@ def hold(folder: Path, timeout: float = 0.0) -> Iterator[None]:
 def _sign(folder: Path) -> None:
     command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
     signature = {"pid": os.getpid(), "command": command, "since": datetime.now(UTC).isoformat(timespec="seconds")}
-    (folder / "lock.json").write_text(json.dumps(signature), encoding="utf-8")
+    # Where the disk is full, whoever has to write says so in better words; the signature is not worth an end.
+    with suppress(OSError):
+        (folder / "lock.json").write_text(json.dumps(signature), encoding="utf-8")
 
 
 def _holder(folder: Path) -> str:

@@ -68,3 +68,10 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(UnavailableError, match="file"), hold(tmp_path / "file" / "data"):
         pass
+
+
+def test_a_folder_in_which_the_holder_cannot_sign_is_held_all_the_same(tmp_path):
+    """As on a full disk: the signature is a help for readers and nothing more."""
+    (tmp_path / "lock.json").mkdir()
+    with hold(tmp_path), pytest.raises(BusyError, match="in use"), hold(tmp_path):
+        pass
