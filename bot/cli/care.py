@@ -50,11 +50,18 @@ def init(
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
+        _leave_nothing_half_written(target)
         raise UnavailableError(
             f"{target} cannot be written: {error.strerror}.", "Name another with --config."
         ) from error
     path = docs or "docs/"
     console().print(f"{target} written. Next: gaplight ingest {path}, then: gaplight ask 'How do I ...?'", markup=False)
+
+
+def _leave_nothing_half_written(target: Path) -> None:
+    """The next attempt would take it for settings that somebody has edited."""
+    if target.is_file():
+        target.unlink(missing_ok=True)
 
 
 def _quoted(path: Path) -> str:

@@ -283,6 +283,25 @@ def test_a_second_process_is_told_who_holds_the_folder_and_what_to_do(gaplight, 
     assert gaplight("ask", "How do I reset the VPN?").returncode == 0
 
 
+_ON_A_FULL_DISK = """
+import resource, sys
+from bot.__main__ import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+sys.argv = ["gaplight", "--config", sys.argv[1], "init"]
+main()
+"""
+
+
+def test_settings_that_did_not_fit_on_the_disk_leave_no_half_file(tmp_path):
+    """It would be in the way of the next attempt."""
+    target = tmp_path / "gaplight.toml"
+    command = [sys.executable, "-c", _ON_A_FULL_DISK, str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    assert not target.exists()
+
+
 @pytest.mark.parametrize("asker", ["", " ", "U012AB3CD", "slack:"])
 def test_nobody_is_forgotten_by_an_id_without_platform_or_name(gaplight, asker):
     gaplight("ask", "How do I reset the VPN?")
