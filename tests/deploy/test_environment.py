@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -105,3 +107,22 @@ def test_what_stops_a_bot_waits_longer_than_the_bot_for_its_answers():
     assert int(compose["services"]["bot"]["stop_grace_period"].removesuffix("s")) > stop
     assert pod["spec"]["terminationGracePeriodSeconds"] > stop
     assert int(re.search(r"^TimeoutStopSec=(\d+)", unit, re.MULTILINE)[1]) > stop
+
+
+def test_the_backup_reads_its_own_copy_of_the_address_of_the_database(tmp_path):
+    """Systemd hides /run/credentials/gaplight.service, which the environment file names, from every other unit."""
+    unit = (DEPLOY / "systemd" / "gaplight-backup.service").read_text(encoding="utf-8")
+    written = re.search(r"^ExecStart=(.+)$", unit, re.MULTILINE)[1].replace("$$", "$").replace("%%", "%")
+    assert (tmp_path / "gaplight").write_text('#!/bin/sh\nprintf %s "$DATABASE_URL_FILE"\n')
+    (tmp_path / "gaplight").chmod(0o700)
+    command = shlex.split(written.replace("/opt/gaplight/bin", str(tmp_path)))
+
+    def read(**variables):
+        environment = {"PATH": os.defpath, "CREDENTIALS_DIRECTORY": "/run/credentials/gaplight-backup.service"}
+        done = subprocess.run(command, env=environment | variables, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    bot, own = (f"/run/credentials/{name}.service/gaplight_database_url" for name in ("gaplight", "gaplight-backup"))
+    assert read(DATABASE_URL_FILE=bot) == own
+    assert read(DATABASE_URL_FILE="/etc/elsewhere") == "/etc/elsewhere"
+    assert read() == ""
