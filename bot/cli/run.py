@@ -15,6 +15,7 @@ from bot.cli.output import report
 from bot.cli.state import State
 from bot.credentials import secret_values
 from bot.logs import LogOptions, configure
+from bot.memory import keep_memory_together
 from bot.settings import ServerSettings
 from bot.settings_file import SettingsFile
 from store.errors import GaplightError, UsageError
@@ -42,6 +43,7 @@ def run(
     only: Annotated[str, typer.Option(help=f"Only these parts, separated by commas: {', '.join(PARTS)}.")] = "",
 ) -> None:
     """Run the bot: every platform that has a token, the scheduler, and the health pages. Ends with Ctrl-C."""
+    keep_memory_together()
     wanted = _parts(only)
     state = context.ensure_object(State)
     server = state.settings.server

@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 from bot.app import App
+from bot.memory import keep_memory_together
 from bot.settings import Settings
 from store.records import Question
 from store.sources import IngestRequest
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--questions", type=int, default=100_000)
     options = parser.parse_args()
+    keep_memory_together()
     with tempfile.TemporaryDirectory(prefix="gaplight-soak-") as work:
         app = App(Settings(data=Path(work), embedding={"cache": MODEL_CACHE}))
         app.ingestor.run(IngestRequest(paths=tuple(options.folders)))
