@@ -135,7 +135,8 @@ class Database:
             if self.dialect == "sqlite"
             else "Check that the server runs, accepts this user, and that DATABASE_URL is right."
         )
-        return UnavailableError(f"The database {self.url_without_password} does not work: {reason.strip()}.", step)
+        told = " ".join(reason.split()).rstrip(".?")  # drivers write several lines, and a question at their end
+        return UnavailableError(f"The database {self.url_without_password} does not work: {told}.", step)
 
 
 def open_database(url: str, *, migrate: bool = True) -> Database:

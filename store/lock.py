@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from store.errors import BusyError, UnavailableError
 from store.private_folder import make_private
+
+_WITH_A_VALUE = frozenset({"--config", "--data"})
+"""Options that may stand before a command."""
 
 
 @contextmanager
@@ -50,9 +54,19 @@ def hold(folder: Path, timeout: float = 0.0) -> Iterator[None]:
         lock.release()
 
 
+def command_of(arguments: Sequence[str]) -> str:
+    """What a process was started as, without paths and values: ``gaplight ingest``; arguments as in ``sys.argv``."""
+    program = Path(arguments[0]).name
+    words = [word for before, word in pairwise(arguments) if before not in _WITH_A_VALUE and not word.startswith("-")]
+    return " ".join(["gaplight" if program == "__main__.py" else program, *words[:1]])
+
+
 def _sign(folder: Path) -> None:
-    command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
-    signature = {"pid": os.getpid(), "command": command, "since": datetime.now(UTC).isoformat(timespec="seconds")}
+    signature = {
+        "pid": os.getpid(),
+        "command": command_of(sys.argv),
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
     # Where the disk is full, whoever has to write says so in better words; the signature is not worth an end.
     with suppress(OSError):
         (folder / "lock.json").write_text(json.dumps(signature), encoding="utf-8")

@@ -18,13 +18,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from types import TracebackType
 
 from sqlalchemy import Connection, text
 
 from store.database import Database, lock_key
 from store.errors import BusyError, UnavailableError
+from store.lock import command_of
 
 logger = logging.getLogger(__name__)
 
@@ -202,6 +202,5 @@ class Turn:
 
 
 def _own_name() -> str:
-    command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
-    name = f"{command} since {datetime.now(UTC):%H:%M} UTC, pid {os.getpid()} on {socket.gethostname()}"
+    name = f"{command_of(sys.argv)} since {datetime.now(UTC):%H:%M} UTC, pid {os.getpid()} on {socket.gethostname()}"
     return name.encode()[:_NAME_BYTES].decode(errors="ignore")

@@ -69,6 +69,12 @@ def test_a_read_only_folder_is_refused_with_advice(read_only_folder):
         write()
 
 
+def test_a_server_that_is_away_is_told_of_in_one_line():
+    with pytest.raises(UnavailableError, match=r"does not work: [^\n]*[a-z]\.$") as refused:
+        open_database("postgresql://bot@127.0.0.1:1/gaplight")
+    assert "DATABASE_URL" in refused.value.next_step
+
+
 def test_a_file_that_is_no_database_is_refused(tmp_path):
     (tmp_path / "gaplight.db").write_bytes(b"this is a text file, longer than the header of a database" * 100)
     with pytest.raises(UnavailableError, match="not a database"):

@@ -10,12 +10,12 @@ import sys
 import pytest
 
 from store.errors import BusyError, UnavailableError
-from store.lock import hold
+from store.lock import command_of, hold
 
 _HOLDER = """
 import sys, time
 from pathlib import Path
-from store.lock import hold
+from store.lock import command_of, hold
 with hold(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
@@ -75,3 +75,17 @@ def test_a_folder_in_which_the_holder_cannot_sign_is_held_all_the_same(tmp_path)
     (tmp_path / "lock.json").mkdir()
     with hold(tmp_path), pytest.raises(BusyError, match="in use"), hold(tmp_path):
         pass
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ("/opt/bin/gaplight ingest docs --json", "gaplight ingest"),
+        ("/opt/bin/gaplight --data /srv/bot --config=x.toml -v ingest docs", "gaplight ingest"),
+        ("/opt/lib/bot/__main__.py --config x.toml run", "gaplight run"),
+        ("/opt/bin/gaplight --help", "gaplight"),
+        ("pytest", "pytest"),
+    ],
+)
+def test_a_process_is_named_by_its_command_whatever_options_stand_before(arguments, named):
+    assert command_of(arguments.split()) == named
