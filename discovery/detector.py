@@ -71,9 +71,9 @@ def severity(reasons: Iterable[Rule], best_score: float) -> float:
         reasons: the rules that fired; a rule given twice counts once.
         best_score: highest cosine similarity; anything that is not a number counts as 0.
     """
-    unexplained = 1.0
-    for rule in frozenset(reasons):
-        unexplained *= 1.0 - RULE_WEIGHTS[rule]
+    fired = frozenset(reasons)
+    # In the order of the rules: that of a set changes from run to run, and with it the last digit of a product.
+    unexplained = math.prod(1.0 - RULE_WEIGHTS[rule] for rule in Rule if rule in fired)
     closeness = 0.0 if math.isnan(best_score) else min(max(best_score, 0.0), 1.0)
     return REASONS_SHARE * (1.0 - unexplained) + (1.0 - REASONS_SHARE) * (1.0 - closeness)
 

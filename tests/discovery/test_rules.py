@@ -1,6 +1,7 @@
 """Each rule tests one signal, at its exact limits, and explains itself with the numbers."""
 
 import math
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -204,6 +205,14 @@ def test_more_reasons_and_lower_scores_never_lower_the_severity(reasons, another
     assert 0.0 <= severity(reasons, score) <= 1.0
     assert severity(reasons | {another}, score) >= severity(reasons, score)
     assert severity(reasons, lower) >= severity(reasons, higher)
+
+
+def test_no_reason_lowers_the_severity_of_any_others_by_a_single_digit():
+    """However the processor rounds, and in whatever order a set gives its members."""
+    for size in range(len(Rule)):
+        for reasons in combinations(Rule, size):
+            for another in set(Rule) - set(reasons):
+                assert severity([another, *reasons], 0.0) >= severity(reversed(reasons), 0.0)
 
 
 def test_the_severity_of_a_known_case():
