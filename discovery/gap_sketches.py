@@ -1,4 +1,4 @@
-"""Which gaps may mean nearly the same as a question, told from the signs of their vectors: 80 bytes a gap.
+"""Which gaps may mean nearly the same as a question, told from the signs of their vectors: 64 bytes a gap.
 
 Vectors of all gaps in memory would take twenty times as much. The share of signs in which two vectors differ grows with
 the angle between them, angle / pi on average (Charikar, "Similarity estimation techniques from rounding algorithms",
@@ -18,8 +18,10 @@ _MOST = 32
 """How many gaps are proposed: on the question sets measured, the nearest 16 held all that were to be found."""
 _SPREAD = 0.1
 """How much more signs may differ than the angle says, as a share of all. Real pairs differed by .04 more at most."""
+_ID = np.dtype("S16")
+"""A gap's id: 32 hexadecimal digits."""
 _ROOM = 1024
-_GROWTH = 0.25
+_GROWTH = 0.1
 
 
 class GapSketches:
@@ -34,7 +36,7 @@ class GapSketches:
 
     def __contains__(self, gap_id: str) -> bool:
         """Whether a gap is known."""
-        return any(bool(np.any(table.ids[: table.used] == gap_id.encode())) for table in self._tables.values())
+        return any(bool(np.any(table.ids[: table.used] == bytes.fromhex(gap_id))) for table in self._tables.values())
 
     def add(self, gap_id: str, vector: Vector) -> None:
         """Take in a gap that is not known; an empty vector makes it known and never proposed."""
@@ -42,7 +44,7 @@ class GapSketches:
 
     def missing(self, gap_ids: Sequence[str]) -> list[str]:
         """Those of the gaps that are not known, in their order."""
-        wanted = np.array(gap_ids, dtype="S32")
+        wanted = _packed(gap_ids)
         known = np.zeros(len(wanted), dtype=bool)
         for table in self._tables.values():
             known |= np.isin(wanted, table.ids[: table.used])
@@ -50,7 +52,7 @@ class GapSketches:
 
     def keep(self, gap_ids: Sequence[str]) -> None:
         """Forget all other gaps."""
-        kept = np.array(gap_ids, dtype="S32")
+        kept = _packed(gap_ids)
         for table in self._tables.values():
             table.keep(kept)
 
@@ -68,7 +70,7 @@ class _Table:
 
     def __init__(self, dimension: int) -> None:
         self.used = 0
-        self.ids = np.empty(_ROOM, dtype="S32")
+        self.ids = np.empty(_ROOM, dtype=_ID)
         self._signs = np.empty((_ROOM, -(-dimension // 64)), dtype=np.uint64)
 
     def add(self, gap_id: str, vector: Vector) -> None:
@@ -76,7 +78,7 @@ class _Table:
             room = int(self.used * _GROWTH)
             self.ids = np.concatenate([self.ids, np.empty_like(self.ids, shape=room)])
             self._signs = np.concatenate([self._signs, np.empty_like(self._signs, shape=(room, self._signs.shape[1]))])
-        self.ids[self.used] = gap_id.encode()
+        self.ids[self.used] = bytes.fromhex(gap_id)
         self._signs[self.used] = _signs(vector)
         self.used += 1
 
@@ -90,7 +92,15 @@ class _Table:
         differing = np.bitwise_count(self._signs[: self.used] ^ _signs(vector)).sum(axis=1)
         places = np.flatnonzero(differing <= most_differing)
         nearest = places[np.argsort(differing[places], kind="stable")[:_MOST]]
-        return [bytes(one).decode() for one in self.ids[nearest]]
+        return [_unpacked(one) for one in self.ids[nearest]]
+
+
+def _packed(gap_ids: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.bytes_]]:
+    return np.array([bytes.fromhex(gap_id) for gap_id in gap_ids], dtype=_ID)
+
+
+def _unpacked(stored: bytes) -> str:
+    return stored.ljust(_ID.itemsize, b"\0").hex()  # numpy cuts zeros off the end
 
 
 def _signs(vector: Vector) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:

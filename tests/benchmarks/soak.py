@@ -2,7 +2,7 @@
 
 One process ingests the folders and asks, each question worded anew from their sentences so that no cache helps, logged
 as in chat and by many askers. Prints memory, open files and threads as it goes. Exit code 1 when memory grows by more
-than 5 % after the first tenth, or files or threads at all.
+than 5 % after the first tenth, or if files or threads do. A few files come and go: connections of the database's pool.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from tests.benchmarks.ingesting import MODEL_CACHE
 _WORKERS = 2
 _STEPS = 20
 _GROWTH = 0.05
+_CONNECTIONS = 10
 _ASKERS = 500
 
 
@@ -65,7 +66,7 @@ def _soak(app, sentences, questions):
         f"memory since the first tenth: {growth:+.1%}; files {last[1] - first[1]:+d}; threads {last[2] - first[2]:+d}"
     )
     print(f"memory at its highest: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
-    return growth <= _GROWTH and last[1] <= first[1] and last[2] <= first[2]
+    return growth <= _GROWTH and last[1] <= first[1] + _CONNECTIONS and last[2] <= first[2]
 
 
 def _ask(app, sentences, words, count, step):

@@ -58,6 +58,16 @@ def test_a_gap_is_known_once_it_is_added_and_until_it_is_left_out():
     assert sketches.near(directions(2_000)[1_499], 0.9) == []
 
 
+def test_an_id_that_ends_in_zeros_comes_back_whole():
+    ids = ["0" * 32, "ab" + "0" * 30, "ab" * 16]
+    sketches = GapSketches()
+    for gap_id in ids:
+        sketches.add(gap_id, directions(1)[0])
+    assert sketches.near(directions(1)[0], 0.9) == ids
+    assert sketches.missing([*ids, "0" * 31 + "1"]) == ["0" * 31 + "1"]
+    assert "ab" + "0" * 30 in sketches
+
+
 def test_vectors_of_another_length_or_none_at_all_stay_apart():
     sketches = filled(directions(3))
     sketches.add(name(8), np.ones(8, dtype=np.float32))
