@@ -21,7 +21,9 @@ _SPREAD = 0.1
 _ID = np.dtype("S16")
 """A gap's id: 32 hexadecimal digits."""
 _ROOM = 1024
+"""Gaps a table has room for at first."""
 _GROWTH = 0.1
+"""Share of its gaps that a full table gains room for."""
 
 
 class GapSketches:
@@ -40,7 +42,10 @@ class GapSketches:
 
     def add(self, gap_id: str, vector: Vector) -> None:
         """Take in a gap that is not known; an empty vector makes it known and never proposed."""
-        self._tables.setdefault(vector.size, _Table(vector.size)).add(gap_id, vector)
+        table = self._tables.get(vector.size)
+        if table is None:
+            table = self._tables[vector.size] = _Table(vector.size)
+        table.add(gap_id, vector)
 
     def missing(self, gap_ids: Sequence[str]) -> list[str]:
         """Those of the gaps that are not known, in their order."""

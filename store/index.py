@@ -176,8 +176,7 @@ class Index:
 
     def claim(self) -> None:
         """Before the first write: refuse another model's index, or note this model as its maker."""
-        if self.documents.counts().chunks:
-            self.check()
+        self.check()
         self.confirm_model()
 
     def confirm_model(self) -> None:

@@ -29,8 +29,8 @@ _PREFIX = "gaplight-"
 _HNSW = {"space": "cosine", "ef_construction": 128, "max_neighbors": 16, "ef_search": 128}
 _ATTEMPTS = 3
 _PAGE = 100
-_EMBEDDED = "; an embedded one that is damaged is rebuilt by `gaplight reindex`."
 """Collections that are listed at once; hosted servers refuse more."""
+_EMBEDDED = "; an embedded one that is damaged is rebuilt by `gaplight reindex`."
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 from bot.app import App, opened
 from bot.cli.output import FileProgress, console, messages, print_json, progress_bar, report
 from bot.cli.state import State, parse_scope
+from bot.clock import now
 from store.errors import GaplightError
 from store.ingest_summary import IngestSummary
 from store.records import Visibility
@@ -72,7 +72,7 @@ def calibrated(app: App) -> None:
     from bot.calibration import keep_calibrated
 
     try:
-        found = keep_calibrated(app, datetime.now(UTC))
+        found = keep_calibrated(app, now())
     except GaplightError as error:
         messages().print(f"The gate was not calibrated: {error}", markup=False)
         return

@@ -71,16 +71,27 @@ def test_the_command_lists_last_and_next_runs(tmp_path, monkeypatch):
     assert all(datetime.fromisoformat(job["next"]["due"]) > datetime.now(UTC) for job in listed)
 
 
-def test_how_a_job_ended_is_told_and_its_success_outlives_the_process(settings):
+@pytest.fixture
+def morning(monkeypatch):
+    """An hour after the nightly jobs: their slots of today are due, whatever time it is on this machine."""
+    moment = datetime(2026, 3, 4, 4, 0, tzinfo=UTC)
+    monkeypatch.setattr("bot.jobs.now", lambda: moment)
+    return moment
+
+
+def known_since_yesterday(application, morning, *jobs):
+    for job in jobs:
+        application.questions.claim(f"job:{job}", "first start", now=morning - timedelta(days=1))
+
+
+def test_how_a_job_ended_is_told_and_its_success_outlives_the_process(settings, morning):
     application = App(settings)
-    now = datetime.now(UTC)
     ended = []
-    for task in tasks(application):  # known since yesterday: today's slots are due
-        application.questions.claim(f"job:{task.job.name}", "first start", now=now - timedelta(days=1))
+    known_since_yesterday(application, morning, *(task.job.name for task in tasks(application)))
     runner(application, ended=lambda job, succeeded: ended.append((job, succeeded))).run_due()
     assert ("retention", True) in ended
-    assert last_successes(application.questions)["retention"] >= now
-    application.questions.delete_before(now + timedelta(days=1))
+    assert last_successes(application.questions)["retention"] == morning
+    application.questions.delete_before(morning + timedelta(days=1))
     assert "retention" in last_successes(application.questions)
     application.close()
     again = App(settings)
@@ -88,10 +99,9 @@ def test_how_a_job_ended_is_told_and_its_success_outlives_the_process(settings):
     again.close()
 
 
-def test_a_job_that_fails_is_told_and_notes_no_success(settings, monkeypatch):
+def test_a_job_that_fails_is_told_and_notes_no_success(settings, morning, monkeypatch):
     application = App(settings)
-    now = datetime.now(UTC)
-    application.questions.claim("job:retention", "first start", now=now - timedelta(days=1))
+    known_since_yesterday(application, morning, "retention")
     ended = []
 
     def fail(_moment):

@@ -22,9 +22,18 @@ _LEASE = timedelta(seconds=3)
 
 
 class SlowEmbedder(HashEmbedder):
-    """Takes a while for each batch, so that runs overlap and a kill lands between two writes."""
+    """Takes a while for each batch, so that a kill lands between two writes.
+
+    The first batch waits until each process has one, so that runs overlap however unevenly the machine lets them run.
+    """
+
+    def __init__(self, together):
+        super().__init__()
+        self._together = together
 
     def embed_documents(self, texts, *, progress=None):
+        if not self.embedded:
+            self._together.wait(60)
         time.sleep(0.1)
         return super().embed_documents(texts)
 
@@ -36,7 +45,7 @@ def run(settings, folders, report, together):
 
     store.ingest_pipeline.BATCH_CHUNKS, store.ingest_files._GROUP_FILES = 3, 1
     app = App(settings)
-    app.index.embedder = SlowEmbedder()
+    app.index.embedder = SlowEmbedder(together)
     app.index.claims = DocumentClaims(app.database, _LEASE)
     together.wait(60)
     told = [ingest(app, folder).as_json() for folder in folders]
