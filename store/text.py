@@ -46,7 +46,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NUMBER = re.compile(r"[vV]?(\d+(?:[.,:/-]\d+)*)")
 _MAX_TERM = 80
 """Longer runs (base64, hashes glued together) are cut: nobody searches for their tail."""
-_REMEMBERED_WORDS = 16_384
+_REMEMBERED_WORDS = 8_192
 """More than people ask with; identifiers and numbers never end."""
 _MAX_SEGMENT = 1000
 """Chinese characters segmented at once: jieba's time grows with the square of a run without punctuation."""
