@@ -103,7 +103,7 @@ class Installation:
         return list(dict.fromkeys(passage.document for passage in self.search(question, **options).passages))
 
     def state(self):
-        """What is stored, comparable between installations: path → texts, and the ids in each derived index."""
+        """Path → texts, comparable between installations; no snapshot while something writes: it reads step by step."""
         texts = {}
         for document in self.documents.documents():
             texts[document.path] = []
