@@ -74,7 +74,7 @@ def test_the_command_lists_last_and_next_runs(tmp_path, monkeypatch):
 @pytest.fixture
 def morning(monkeypatch):
     """An hour after the nightly jobs: their slots of today are due, whatever time it is on this machine."""
-    moment = datetime(2026, 3, 4, 4, 0, tzinfo=UTC)
+    moment = datetime(2026, 3, 4, 3, 30, tzinfo=UTC)
     monkeypatch.setattr("bot.jobs.now", lambda: moment)
     return moment
 
